@@ -1,0 +1,101 @@
+// Command graphleak finds the places in PyTorch programs that keep tensors or
+// autograd graphs alive longer than they are needed, and explains failed runs
+// from their logs.
+//
+// It is a command line tool and a language server in one binary; see
+// docs/architecture.md for how it is built.
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"os/signal"
+	"syscall"
+
+	"github.com/alecthomas/kong"
+	"golang.org/x/term"
+)
+
+// Exit codes, part of the command line's contract.
+const (
+	exitClean    = 0 // nothing at or above the bar
+	exitFindings = 1
+	exitFailure  = 2 // wrong usage, or an error of ours
+)
+
+// command is the command line: one field per subcommand.
+type command struct {
+	Version versionCmd `cmd:"" help:"Print the version of this program."`
+}
+
+// console is where a subcommand reads and writes.
+type console struct {
+	Stdin          io.Reader
+	Stdout, Stderr io.Writer
+	Color          bool // Stdout is a terminal that shows colours
+}
+
+// exitError ends the program with Code. The subcommand has already told the
+// user all there is to say.
+type exitError struct{ Code int }
+
+func (e exitError) Error() string { return fmt.Sprintf("exit status %d", e.Code) }
+
+func main() {
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
+	// After the first signal the default action is back: a second one ends the
+	// program at once.
+	context.AfterFunc(ctx, stop)
+	out := &console{Stdin: os.Stdin, Stdout: os.Stdout, Stderr: os.Stderr, Color: showsColor(os.Stdout)}
+	os.Exit(run(ctx, out, os.Args[1:]))
+}
+
+// run executes one command line and returns the exit code.
+func run(ctx context.Context, out *console, args []string) int {
+	exited := false // by --help, which kong ends with an exit
+	exitCode := exitClean
+	parser, err := kong.New(&command{},
+		kong.Name("graphleak"),
+		kong.Description("Find PyTorch memory leaks in Python code, and diagnose failed runs from their logs."),
+		kong.Writers(out.Stdout, out.Stderr),
+		kong.Exit(func(code int) { exited, exitCode = true, code }),
+		kong.ConfigureHelp(kong.HelpOptions{Compact: true}),
+		kong.BindTo(ctx, (*context.Context)(nil)),
+		kong.Bind(out),
+	)
+	if err != nil {
+		panic(err) // the command struct above is wrong
+	}
+	cli, err := parser.Parse(args)
+	if exited {
+		return exitCode
+	}
+	if err != nil {
+		fmt.Fprintf(out.Stderr, "graphleak: %v\n", err)
+		return exitFailure
+	}
+
+	err = cli.Run()
+	var exit exitError
+	switch {
+	case err == nil:
+		return exitClean
+	case errors.As(err, &exit):
+		return exit.Code
+	case ctx.Err() != nil && errors.Is(err, ctx.Err()):
+		fmt.Fprintln(out.Stderr, "graphleak: interrupted")
+		return exitFailure
+	default:
+		fmt.Fprintf(out.Stderr, "graphleak: %v\n", err)
+		return exitFailure
+	}
+}
+
+// showsColor reports whether f is a terminal whose user wants colours, by the
+// NO_COLOR convention.
+func showsColor(f *os.File) bool {
+	return os.Getenv("NO_COLOR") == "" && os.Getenv("TERM") != "dumb" && term.IsTerminal(int(f.Fd()))
+}
