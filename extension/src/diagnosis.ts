@@ -1,0 +1,137 @@
+import path from 'node:path';
+import { setTimeout as delay } from 'node:timers/promises';
+import * as vscode from 'vscode';
+import type { Server } from './server';
+
+const scheme = 'graphleak-diagnosis';
+const keptDiagnoses = 20;
+
+/** What the server's command graphleak.diagnose returns. */
+interface DiagnoseResult {
+  readonly markdown: string;
+}
+
+/** Diagnoses text from an editor and shows the result beside it. */
+export class Diagnoser implements vscode.Disposable {
+  readonly #server: Server;
+  readonly #documents = new DiagnosisDocuments();
+  readonly #registration = vscode.workspace.registerTextDocumentContentProvider(scheme, this.#documents);
+
+  constructor(server: Server) {
+    this.#server = server;
+  }
+
+  dispose(): void {
+    this.#registration.dispose();
+    this.#documents.dispose();
+  }
+
+  /** Diagnoses what is selected in the active editor, or all of it when nothing is. */
+  async diagnoseSelection(): Promise<void> {
+    const editor = vscode.window.activeTextEditor;
+    if (editor === undefined) {
+      void vscode.window.showInformationMessage(
+        'Graphleak: open the log or traceback in an editor, select the failure, then run this command again.',
+      );
+      return;
+    }
+    const { document } = editor;
+    const text = selectedText(editor);
+    if (text.trim() === '') {
+      void vscode.window.showInformationMessage('Graphleak: there is nothing to diagnose in an empty editor.');
+      return;
+    }
+    const result = await cancellable('Graphleak: diagnosing…', (token) =>
+      this.#server.execute<DiagnoseResult>('graphleak.diagnose', [{ text, uri: document.uri.toString() }], token),
+    );
+    if (result !== undefined) {
+      await vscode.commands.executeCommand(
+        'markdown.showPreviewToSide',
+        this.#documents.put(document, result.markdown),
+      );
+    }
+  }
+}
+
+function selectedText(editor: vscode.TextEditor): string {
+  const selections = editor.selections.filter(({ isEmpty }) => !isEmpty);
+  if (selections.length === 0) {
+    return editor.document.getText();
+  }
+  return selections
+    .toSorted((a, b) => a.start.compareTo(b.start))
+    .map((selection) => editor.document.getText(selection))
+    .join('\n');
+}
+
+/**
+ * Awaits a task, with a progress notification that can cancel it once the task
+ * takes long enough for a person to wonder. Returns undefined when cancelled.
+ */
+async function cancellable<T>(
+  title: string,
+  run: (token: vscode.CancellationToken) => Promise<T>,
+): Promise<T | undefined> {
+  const cancellation = new vscode.CancellationTokenSource();
+  try {
+    const task = run(cancellation.token);
+    const quick = await Promise.race([task.then(() => true), delay(300, false)]);
+    if (!quick) {
+      const options = { location: vscode.ProgressLocation.Notification, title, cancellable: true };
+      await vscode.window.withProgress(options, (_, token) => {
+        token.onCancellationRequested(() => {
+          cancellation.cancel();
+        });
+        return task;
+      });
+    }
+    return await task;
+  } catch (error) {
+    if (cancellation.token.isCancellationRequested) {
+      return undefined;
+    }
+    throw error;
+  } finally {
+    cancellation.dispose();
+  }
+}
+
+/** Read-only Markdown documents, one for each document that was diagnosed. */
+class DiagnosisDocuments implements vscode.TextDocumentContentProvider, vscode.Disposable {
+  readonly #contents = new Map<string, string>();
+  readonly #changed = new vscode.EventEmitter<vscode.Uri>();
+  readonly onDidChange = this.#changed.event;
+
+  /** Stores the diagnosis of a document and returns where to read it. */
+  put(diagnosed: vscode.TextDocument, markdown: string): vscode.Uri {
+    const name = path.posix.basename(diagnosed.uri.path);
+    const uri = vscode.Uri.from({
+      scheme,
+      path: `/Diagnosis of ${name}.md`,
+      query: diagnosed.uri.toString(),
+    });
+    const key = uri.toString();
+    // A map keeps the order of insertion: the first key is the oldest diagnosis.
+    this.#contents.delete(key);
+    this.#contents.set(key, markdown);
+    for (const oldest of this.#contents.keys()) {
+      if (this.#contents.size <= keptDiagnoses) {
+        break;
+      }
+      this.#contents.delete(oldest);
+    }
+    this.#changed.fire(uri);
+    return uri;
+  }
+
+  provideTextDocumentContent(uri: vscode.Uri): string {
+    return (
+      this.#contents.get(uri.toString()) ??
+      'This diagnosis is no longer kept. Run *Graphleak: Diagnose Selection* on the log again.'
+    );
+  }
+
+  dispose(): void {
+    this.#changed.dispose();
+  }
+}
