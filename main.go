@@ -28,6 +28,7 @@ const (
 
 // command is the command line: one field per subcommand.
 type command struct {
+	Check   checkCmd   `cmd:"" help:"Find leaks in Python files."`
 	Version versionCmd `cmd:"" help:"Print the version of this program."`
 }
 

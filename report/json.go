@@ -1,0 +1,110 @@
+package report
+
+import (
+	"encoding/json"
+	"io"
+
+	"github.com/graphleak/graphleak/rules"
+)
+
+// jsonVersion changes when a program that reads the JSON has to change.
+const jsonVersion = 1
+
+type jsonReport struct {
+	Version  int           `json:"version"`
+	Findings []jsonFinding `json:"findings"`
+	Files    int           `json:"files"`
+	Skipped  []jsonSkipped `json:"skipped"`
+}
+
+type jsonFinding struct {
+	Path       string           `json:"path"`
+	Code       string           `json:"code"`
+	Rule       string           `json:"rule"`
+	Severity   rules.Severity   `json:"severity"`
+	Message    string           `json:"message"`
+	Range      extent           `json:"range"`
+	Memory     rules.Memory     `json:"memory"`
+	Keeps      rules.Keeps      `json:"keeps"`
+	Confidence rules.Confidence `json:"confidence"`
+	Evidence   []jsonEvidence   `json:"evidence"`
+	Fixes      []jsonFix        `json:"fixes"`
+}
+
+type jsonEvidence struct {
+	Path    string `json:"path"`
+	Range   extent `json:"range"`
+	Message string `json:"message"`
+}
+
+type jsonFix struct {
+	Title  string       `json:"title"`
+	Safety rules.Safety `json:"safety"`
+	Edits  []jsonEdit   `json:"edits"`
+}
+
+type jsonEdit struct {
+	Path    string `json:"path"`
+	Range   extent `json:"range"`
+	NewText string `json:"newText"`
+}
+
+type jsonSkipped struct {
+	Path   string `json:"path"`
+	Reason string `json:"reason"`
+}
+
+func writeJSON(w io.Writer, result Result, l locator) error {
+	// Lists are never null: readers may loop over them without a check.
+	report := jsonReport{
+		Version:  jsonVersion,
+		Findings: make([]jsonFinding, 0, len(result.Findings)),
+		Files:    result.Files,
+		Skipped:  make([]jsonSkipped, 0, len(result.Skipped)),
+	}
+	for _, f := range result.Findings {
+		report.Findings = append(report.Findings, toJSON(f, l))
+	}
+	for _, s := range result.Skipped {
+		report.Skipped = append(report.Skipped, jsonSkipped{Path: slashed(s.Path), Reason: s.Reason})
+	}
+	encoder := json.NewEncoder(w)
+	encoder.SetEscapeHTML(false)
+	encoder.SetIndent("", "  ")
+	return encoder.Encode(report)
+}
+
+func toJSON(f rules.Finding, l locator) jsonFinding {
+	out := jsonFinding{
+		Path:       slashed(f.Path),
+		Code:       f.Code,
+		Rule:       f.Rule,
+		Severity:   f.Severity,
+		Message:    f.Message,
+		Range:      l.extent(f.Path, f.Span),
+		Memory:     f.Memory,
+		Keeps:      f.Keeps,
+		Confidence: f.Confidence,
+		Evidence:   make([]jsonEvidence, 0, len(f.Evidence)),
+		Fixes:      make([]jsonFix, 0, len(f.Fixes)),
+	}
+	for _, e := range f.Evidence {
+		out.Evidence = append(out.Evidence, jsonEvidence{
+			Path:    slashed(e.Path),
+			Range:   l.extent(e.Path, e.Span),
+			Message: e.Message,
+		})
+	}
+	for _, fix := range f.Fixes {
+		edits := make([]jsonEdit, 0, len(fix.Edits))
+		for _, e := range fix.Edits {
+			edits = append(edits, jsonEdit{
+				Path:    slashed(e.Path),
+				Range:   l.extent(e.Path, e.Span),
+				NewText: e.New,
+			})
+		}
+		out.Fixes = append(out.Fixes, jsonFix{Title: fix.Title, Safety: fix.Safety, Edits: edits})
+	}
+	return out
+}

@@ -1,0 +1,118 @@
+package report
+
+import (
+	"encoding/json"
+	"io"
+	"net/url"
+	"path/filepath"
+	"strings"
+
+	"github.com/owenrumney/go-sarif/v3/pkg/report/v210/sarif"
+
+	"github.com/graphleak/graphleak/rules"
+)
+
+const homepage = "https://github.com/graphleak/graphleak"
+
+// writeSARIF writes the result as SARIF 2.1.0. The evidence of a finding is
+// its code flow: the story of a value in the order in which it happens.
+func writeSARIF(w io.Writer, result Result, l locator) error {
+	run := sarif.NewRunWithInformationURI("Graphleak", homepage).WithColumnKind("unicodeCodePoints")
+	run.Tool.Driver.WithVersion(result.Version)
+	for _, f := range result.Findings {
+		run.AddRule(f.Code).WithName(f.Rule)
+	}
+	for _, f := range result.Findings {
+		run.AddResult(sarifResult(f, l).WithRuleIndex(run.GetRuleIndex(f.Code)))
+	}
+	invocation := sarif.NewInvocation().WithExecutionSuccessful(true)
+	for _, s := range result.Skipped {
+		invocation.AddToolExecutionNotification(sarif.NewNotification().
+			WithLevel(sarif.LevelNote).
+			WithMessage(sarif.NewTextMessage("Skipped: " + s.Reason)).
+			AddLocation(sarif.NewLocationWithPhysicalLocation(
+				sarif.NewPhysicalLocation().WithArtifactLocation(artifact(s.Path)))))
+	}
+	run.AddInvocation(invocation)
+
+	encoder := json.NewEncoder(w)
+	encoder.SetEscapeHTML(false)
+	encoder.SetIndent("", "  ")
+	return encoder.Encode(sarif.NewReport().AddRun(run))
+}
+
+func sarifResult(f rules.Finding, l locator) *sarif.Result {
+	properties := sarif.NewPropertyBag()
+	properties.Add("memory", f.Memory)
+	properties.Add("keeps", f.Keeps)
+	properties.Add("confidence", f.Confidence)
+	result := sarif.NewRuleResult(f.Code).
+		WithLevel(sarifLevel(f.Severity)).
+		WithMessage(sarif.NewTextMessage(f.Message)).
+		AddLocation(location(f.Path, l.extent(f.Path, f.Span))).
+		WithProperties(properties)
+	if len(f.Evidence) > 0 {
+		flow := sarif.NewThreadFlow()
+		for _, e := range f.Evidence {
+			flow.AddLocation(sarif.NewThreadFlowLocation().WithLocation(
+				location(e.Path, l.extent(e.Path, e.Span)).WithMessage(sarif.NewTextMessage(e.Message))))
+		}
+		result.AddCodeFlow(sarif.NewCodeFlow().AddThreadFlow(flow))
+	}
+	for _, fix := range f.Fixes {
+		result.AddFixe(sarifFix(fix, l))
+	}
+	return result
+}
+
+// sarifFix groups the edits of a fix by file, as SARIF does.
+func sarifFix(fix rules.Fix, l locator) *sarif.Fix {
+	out := sarif.NewFix().WithDescription(sarif.NewTextMessage(fix.Title))
+	changes := make(map[string]*sarif.ArtifactChange)
+	for _, e := range fix.Edits {
+		change := changes[e.Path]
+		if change == nil {
+			change = sarif.NewArtifactChange().WithArtifactLocation(artifact(e.Path))
+			changes[e.Path] = change
+			out.AddArtifactChange(change)
+		}
+		change.AddReplacement(sarif.NewReplacement().
+			WithDeletedRegion(region(l.extent(e.Path, e.Span))).
+			WithInsertedContent(sarif.NewArtifactContent().WithText(e.New)))
+	}
+	return out
+}
+
+func sarifLevel(s rules.Severity) string {
+	switch s {
+	case rules.Error:
+		return sarif.LevelError
+	case rules.Warning:
+		return sarif.LevelWarning
+	}
+	return sarif.LevelNote
+}
+
+func location(path string, at extent) *sarif.Location {
+	return sarif.NewLocationWithPhysicalLocation(
+		sarif.NewPhysicalLocation().WithArtifactLocation(artifact(path)).WithRegion(region(at)))
+}
+
+func region(at extent) *sarif.Region {
+	return sarif.NewRegion().
+		WithStartLine(at.Start.Line).WithStartColumn(at.Start.Column).
+		WithEndLine(at.End.Line).WithEndColumn(at.End.Column)
+}
+
+// artifact is where a file is: a URI relative to where the check ran, which
+// the reader resolves against its copy of the sources, or an absolute one.
+func artifact(path string) *sarif.ArtifactLocation {
+	uri := url.URL{Path: slashed(path)}
+	if filepath.IsAbs(path) {
+		uri.Scheme = "file"
+		if !strings.HasPrefix(uri.Path, "/") { // a Windows drive
+			uri.Path = "/" + uri.Path
+		}
+	}
+	return sarif.NewSimpleArtifactLocation(uri.String())
+}

@@ -1,0 +1,118 @@
+// Package repair applies the fixes of findings to a source.
+//
+// Fixes of one check may touch the same text, and one fix may bring out
+// another finding, so fixes are applied in rounds: all that do not meet each
+// other at once, then the result is checked again, until nothing is left to
+// apply.
+package repair
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/graphleak/graphleak/analyzer/text"
+	"github.com/graphleak/graphleak/rules"
+)
+
+// maxRounds bounds the work on one source. Each round applies at least one
+// fix, so only fixes that undo one another come near it.
+const maxRounds = 100
+
+// Outcome is a source after its fixes.
+type Outcome struct {
+	Text    []byte       // the source's own text if nothing was applied
+	Applied int          // number of fixes applied
+	Report  rules.Report // what is left in Text
+}
+
+// Check is how a source is checked; see [rules.Checker.Check].
+type Check func(context.Context, rules.Source) (rules.Report, error)
+
+// Apply takes the report of src and applies for each finding its first fix that
+// is safe, or its first fix at all if unsafe is set. Fixes that edit other files
+// are left alone. It fails if fixes break the syntax of the source or undo each
+// other; the text of its error is one line for a person.
+func Apply(ctx context.Context, check Check, src rules.Source, report rules.Report, unsafe bool) (Outcome, error) {
+	out := Outcome{Text: src.Text, Report: report}
+	damaged := len(report.Damaged)
+	for range maxRounds {
+		edits, applied := Select(src.Path, out.Report.Findings, unsafe)
+		if applied == 0 {
+			return out, nil
+		}
+		fixed, err := text.Apply(out.Text, withLineEnds(edits, out.Text))
+		if err != nil {
+			return Outcome{}, fmt.Errorf("fixes were not applied: %w", err)
+		}
+		src.Text = fixed
+		report, err := check(ctx, src)
+		if err != nil {
+			return Outcome{}, err
+		}
+		if report.Skipped != "" || len(report.Damaged) > damaged {
+			return Outcome{}, errors.New("fixes were not applied: they would break the syntax")
+		}
+		out = Outcome{Text: fixed, Applied: out.Applied + applied, Report: report}
+	}
+	return Outcome{}, errors.New("fixes were not applied: they undo each other")
+}
+
+// Select chooses fixes of findings that can be applied together to the source
+// at path, and returns their edits and how many fixes they are. Where fixes
+// meet, the one of the first finding is chosen.
+func Select(path string, findings []rules.Finding, unsafe bool) (edits []text.Edit, fixes int) {
+	for _, finding := range findings {
+		i := slices.IndexFunc(finding.Fixes, func(fix rules.Fix) bool {
+			return (unsafe || fix.Safety == rules.Safe) && len(fix.Edits) > 0 && isLocal(fix, path)
+		})
+		if i < 0 {
+			continue
+		}
+		added, ok := disjoint(edits, finding.Fixes[i].Edits)
+		if !ok {
+			continue
+		}
+		edits = append(edits, added...)
+		fixes++
+	}
+	return edits, fixes
+}
+
+func isLocal(fix rules.Fix, path string) bool {
+	return !slices.ContainsFunc(fix.Edits, func(e rules.FileEdit) bool { return e.Path != path })
+}
+
+// disjoint returns those of edits that are not in chosen yet, or false if one
+// of them touches a different edit in chosen. Edits that merely touch are kept
+// apart too: what two insertions at one place mean together is anyone's guess.
+func disjoint(chosen []text.Edit, edits []rules.FileEdit) (added []text.Edit, ok bool) {
+	for _, edit := range edits {
+		if slices.Contains(chosen, edit.Edit) {
+			continue
+		}
+		if slices.ContainsFunc(chosen, func(c text.Edit) bool {
+			return c.Start <= edit.End && edit.Start <= c.End
+		}) {
+			return nil, false
+		}
+		added = append(added, edit.Edit)
+	}
+	return added, true
+}
+
+// withLineEnds gives multi-line edits the line ends of the source.
+func withLineEnds(edits []text.Edit, src []byte) []text.Edit {
+	if crlf := bytes.Count(src, []byte("\r\n")); 2*crlf <= bytes.Count(src, []byte("\n")) {
+		return edits
+	}
+	edits = slices.Clone(edits)
+	for i := range edits {
+		unix := strings.ReplaceAll(edits[i].New, "\r\n", "\n")
+		edits[i].New = strings.ReplaceAll(unix, "\n", "\r\n")
+	}
+	return edits
+}
