@@ -29,6 +29,7 @@ const (
 // command is the command line: one field per subcommand.
 type command struct {
 	Check   checkCmd   `cmd:"" help:"Find leaks in Python files."`
+	Serve   serveCmd   `cmd:"" help:"Be a language server on standard input and output."`
 	Version versionCmd `cmd:"" help:"Print the version of this program."`
 }
 
