@@ -1,0 +1,142 @@
+package server
+
+import (
+	"context"
+	"runtime/debug"
+	"time"
+
+	"go.lsp.dev/protocol"
+
+	"github.com/graphleak/graphleak/rules"
+)
+
+// maxDelay bounds how long a check waits for the user to pause.
+const maxDelay = 250 * time.Millisecond
+
+// check is the one check of one version of a document.
+type check struct {
+	// ctx ends when the version is no longer the newest, or with the session.
+	ctx    context.Context
+	cancel context.CancelFunc
+	ended  chan struct{} // closed when out is set
+	out    outcome
+
+	delay time.Duration // before the check starts
+	// cost is what the last complete check of the document took, as known
+	// before this one ends.
+	cost time.Duration
+}
+
+// outcome is what a check gave.
+type outcome struct {
+	findings []rules.Finding
+	skipped  string // why the document was not checked
+	took     time.Duration
+	err      error // the check did not come to its end
+}
+
+// newCheck is the check of the first version of a document.
+func (s *server) newCheck() *check {
+	c := &check{ended: make(chan struct{})}
+	c.ctx, c.cancel = context.WithCancel(s.ctx)
+	return c
+}
+
+// next is the check of the version after the one that c checks.
+//
+// The check of a document that is at rest starts at once. While the user types
+// faster than checks end, a check waits for about as long as one takes: typing
+// keeps no more than half of a processor busy, and where checks are fast there
+// is no wait to speak of.
+func (c *check) next(s *server) *check {
+	next := s.newCheck()
+	if out, ok := c.outcome(); ok && out.err == nil {
+		next.cost = out.took
+	} else {
+		next.cost = c.cost
+		next.delay = min(c.cost, maxDelay)
+	}
+	return next
+}
+
+// outcome returns what the check gave, if it has ended.
+func (c *check) outcome() (outcome, bool) {
+	select {
+	case <-c.ended:
+		return c.out, true
+	default:
+		return outcome{}, false
+	}
+}
+
+// wait returns what the check gives. It fails if a newer version of the
+// document comes before that, or ctx ends.
+func (c *check) wait(ctx context.Context) (outcome, error) {
+	select {
+	case <-c.ended:
+	case <-c.ctx.Done(): // also after it has ended
+	case <-ctx.Done():
+		return outcome{}, ctx.Err()
+	}
+	if out, ok := c.outcome(); ok && out.err == nil {
+		return out, nil
+	}
+	return outcome{}, protocol.ErrContentModified
+}
+
+// startCheck runs the check of doc beside everything else and publishes the
+// outcome, unless doc is out of date by then.
+func (s *server) startCheck(view *snapshot, doc *document) {
+	go func() {
+		c := doc.check
+		defer c.cancel()
+		c.out = s.runCheck(c, doc)
+		close(c.ended)
+		if c.out.err == nil && doc.python() {
+			s.publish.diagnostics(s, view, doc)
+		}
+	}()
+}
+
+// runCheck checks doc when its turn has come.
+func (s *server) runCheck(c *check, doc *document) outcome {
+	if !doc.python() {
+		return outcome{}
+	}
+	pause := time.NewTimer(c.delay)
+	defer pause.Stop()
+	select {
+	case <-pause.C:
+	case <-c.ctx.Done():
+		return outcome{err: c.ctx.Err()}
+	}
+	select {
+	case s.slots <- struct{}{}:
+		defer func() { <-s.slots }()
+	case <-c.ctx.Done():
+		return outcome{err: c.ctx.Err()}
+	}
+	began := time.Now()
+	report, err := s.checkSource(c.ctx, doc.source())
+	if err != nil {
+		return outcome{err: err}
+	}
+	out := outcome{findings: report.Findings, skipped: report.Skipped}
+	if len(report.Damaged) > 0 {
+		out.findings = withHeld(report, doc.held, doc.text)
+	}
+	out.took = time.Since(began)
+	return out
+}
+
+// checkSource runs the checker. If that panics, the source counts as skipped.
+func (s *server) checkSource(ctx context.Context, src rules.Source) (report rules.Report, err error) {
+	defer func() {
+		if r := recover(); r != nil {
+			s.log.errorf("checking %s panicked: %v\n%s", src.Path, r, debug.Stack())
+			report = rules.Report{Skipped: "an internal error of Graphleak prevented the analysis; its log has the details"}
+			err = nil
+		}
+	}()
+	return s.checker.Check(ctx, src)
+}

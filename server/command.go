@@ -1,0 +1,59 @@
+package server
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"strings"
+
+	"go.lsp.dev/jsonrpc2"
+	"go.lsp.dev/protocol"
+
+	"github.com/graphleak/graphleak/analyzer/crash"
+	"github.com/graphleak/graphleak/rules"
+	"github.com/graphleak/graphleak/rules/failures"
+)
+
+// diagnoseCommand explains a failed run from its log. See docs/protocol.md.
+const diagnoseCommand = "graphleak.diagnose"
+
+// diagnoseArgument is the one argument of graphleak.diagnose.
+type diagnoseArgument struct {
+	Text string `json:"text"`
+	URI  string `json:"uri"` // of the document that the text is from, for the user
+}
+
+// diagnoseResult is what graphleak.diagnose returns.
+type diagnoseResult struct {
+	Diagnosis *crash.Diagnosis `json:"diagnosis"`
+	Markdown  string           `json:"markdown"`
+}
+
+// executeCommand runs one of the server's commands.
+func (s *server) executeCommand(ctx context.Context, view *snapshot, params *protocol.ExecuteCommandParams) (protocol.LSPAny, error) {
+	if params.Command != diagnoseCommand {
+		return nil, jsonrpc2.Errorf(jsonrpc2.InvalidParams, "there is no command %q", params.Command)
+	}
+	var arg diagnoseArgument
+	if len(params.Arguments) != 1 || json.Unmarshal(params.Arguments[0], &arg) != nil || strings.TrimSpace(arg.Text) == "" {
+		return nil, jsonrpc2.Errorf(jsonrpc2.InvalidParams, `%s takes one argument: {"text": the log to diagnose}`, diagnoseCommand)
+	}
+	ctx, done := s.progress.begin(ctx, s, params.WorkDoneToken, "Diagnosing the log")
+	defer done()
+	return s.diagnose(ctx, view, arg)
+}
+
+// diagnose explains a failed run. Suspects are looked for in the workspace
+// folders of view.
+func (s *server) diagnose(ctx context.Context, view *snapshot, arg diagnoseArgument) (protocol.LSPAny, error) {
+	diagnoser := failures.NewDiagnoser(failures.Options{Roots: view.roots(), Checker: rules.NewChecker()})
+	name := arg.URI
+	if name == "" {
+		name = "log"
+	}
+	diagnosis, err := diagnoser.Diagnose(ctx, []crash.Input{{Name: name, Reader: strings.NewReader(arg.Text)}})
+	if err != nil {
+		return nil, fmt.Errorf("diagnosing the log: %w", err)
+	}
+	return json.Marshal(diagnoseResult{Diagnosis: diagnosis, Markdown: diagnosis.Markdown()})
+}

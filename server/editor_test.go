@@ -1,0 +1,274 @@
+package server
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"io"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+	"go.lsp.dev/jsonrpc2"
+	"go.lsp.dev/protocol"
+	"go.lsp.dev/uri"
+
+	"github.com/graphleak/graphleak/rules"
+)
+
+// patience is how long a test waits for what must happen.
+const patience = 20 * time.Second
+
+// editor is an LSP client that talks to a server over a pipe.
+type editor struct {
+	t      testing.TB
+	conn   jsonrpc2.Conn
+	server protocol.Server
+	raw    io.Writer     // the server's input, for what no client would send
+	ended  chan struct{} // closed when Serve has returned
+	result error         // of Serve, after that
+
+	published chan protocol.PublishDiagnosticsParams
+	mu        sync.Mutex
+	logged    []protocol.LogMessageParams
+	traced    []protocol.LogTraceParams
+	progress  []string
+	onNotify  func(method string) // called before a notification is recorded
+}
+
+// pipe is one end of a connection.
+type pipe struct {
+	io.Reader
+	io.Writer
+	close func() error
+}
+
+func (p pipe) Close() error { return p.close() }
+
+// launch starts a server that runs checker and connects an editor to it.
+func launch(t testing.TB, checker checker) *editor {
+	toServer, fromEditor := io.Pipe()
+	toEditor, fromServer := io.Pipe()
+	e := &editor{
+		t:         t,
+		raw:       fromEditor,
+		ended:     make(chan struct{}),
+		published: make(chan protocol.PublishDiagnosticsParams, 1<<14),
+	}
+	go func() {
+		defer close(e.ended)
+		e.result = serve(context.Background(), toServer, fromServer, Options{Version: "1.2.3"}, checker)
+	}()
+	e.conn = jsonrpc2.NewConn(jsonrpc2.NewStream(pipe{toEditor, fromEditor, fromEditor.Close}), jsonrpc2.WithCodec(codec{}))
+	e.server = protocol.ServerDispatcher(e.conn)
+	e.conn.Go(context.Background(), e.handle)
+	t.Cleanup(func() {
+		_ = fromEditor.Close()
+		<-e.ended
+		_ = toEditor.Close()
+	})
+	return e
+}
+
+// handle records what the server tells.
+func (e *editor) handle(_ context.Context, req *jsonrpc2.Request) (any, error) {
+	if e.onNotify != nil {
+		e.onNotify(req.Method())
+	}
+	switch req.Method() {
+	case protocol.MethodTextDocumentPublishDiagnostics:
+		var params protocol.PublishDiagnosticsParams
+		if err := protocol.Unmarshal(req.Params(), &params); err != nil {
+			return nil, err
+		}
+		e.published <- params
+	case protocol.MethodWindowLogMessage:
+		return nil, record(e, &e.logged, req)
+	case protocol.MethodLogTrace:
+		return nil, record(e, &e.traced, req)
+	case protocol.MethodProgress:
+		e.mu.Lock()
+		defer e.mu.Unlock()
+		e.progress = append(e.progress, string(req.Params()))
+	default:
+		return nil, fmt.Errorf("the server sent %s", req.Method())
+	}
+	return nil, nil
+}
+
+func record[P any](e *editor, to *[]P, req *jsonrpc2.Request) error {
+	var params P
+	if err := protocol.Unmarshal(req.Params(), &params); err != nil {
+		return err
+	}
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	*to = append(*to, params)
+	return nil
+}
+
+// initialize starts the session with the capabilities given as JSON.
+func (e *editor) initialize(capabilities string, folders ...string) *protocol.InitializeResult {
+	e.t.Helper()
+	var params protocol.InitializeParams
+	require.NoError(e.t, protocol.Unmarshal([]byte(`{"processId":null,"rootUri":null,"capabilities":`+capabilities+`}`), &params))
+	for _, f := range folders {
+		root := uri.File(f)
+		params.RootURI = &root
+	}
+	result, err := e.server.Initialize(e.context(), &params)
+	require.NoError(e.t, err)
+	require.NoError(e.t, e.server.Initialized(e.context(), &protocol.InitializedParams{}))
+	return result
+}
+
+func (e *editor) context() context.Context {
+	ctx, cancel := context.WithTimeout(context.Background(), patience)
+	e.t.Cleanup(cancel)
+	return ctx
+}
+
+// open opens a Python document.
+func (e *editor) open(id uri.URI, version int32, text string) {
+	e.t.Helper()
+	require.NoError(e.t, e.server.DidOpen(e.context(), &protocol.DidOpenTextDocumentParams{
+		TextDocument: protocol.TextDocumentItem{URI: id, LanguageID: protocol.LanguageKindPython, Version: version, Text: text},
+	}))
+}
+
+// change replaces a range of a document.
+func (e *editor) change(id uri.URI, version int32, r protocol.Range, text string) {
+	e.t.Helper()
+	e.changes(id, version, &protocol.TextDocumentContentChangePartial{Range: r, Text: text})
+}
+
+func (e *editor) changes(id uri.URI, version int32, changes ...protocol.TextDocumentContentChangeEvent) {
+	e.t.Helper()
+	require.NoError(e.t, e.server.DidChange(e.context(), &protocol.DidChangeTextDocumentParams{
+		TextDocument: protocol.VersionedTextDocumentIdentifier{
+			TextDocumentIdentifier: protocol.TextDocumentIdentifier{URI: id},
+			Version:                version,
+		},
+		ContentChanges: changes,
+	}))
+}
+
+// diagnosticsOf waits for what the server publishes for a version of a document.
+func (e *editor) diagnosticsOf(id uri.URI, version int32) []protocol.Diagnostic {
+	e.t.Helper()
+	timeout := time.After(patience)
+	for {
+		select {
+		case p := <-e.published:
+			if v, ok := p.Version.Get(); p.URI == id && ok && v == version {
+				return p.Diagnostics
+			}
+		case <-timeout:
+			require.FailNow(e.t, "no diagnostics", "of version %d of %s", version, id)
+		}
+	}
+}
+
+// codeActions asks for the actions for a range.
+func (e *editor) codeActions(id uri.URI, r protocol.Range, only ...protocol.CodeActionKind) ([]*protocol.CodeAction, error) {
+	e.t.Helper()
+	list, err := e.server.CodeAction(e.context(), &protocol.CodeActionParams{
+		TextDocument: protocol.TextDocumentIdentifier{URI: id},
+		Range:        r,
+		Context:      protocol.CodeActionContext{Diagnostics: []protocol.Diagnostic{}, Only: only},
+	})
+	var actions []*protocol.CodeAction
+	for _, a := range list {
+		require.IsType(e.t, &protocol.CodeAction{}, a)
+		actions = append(actions, a.(*protocol.CodeAction))
+	}
+	return actions, err
+}
+
+func (e *editor) hover(id uri.URI, p protocol.Position) (*protocol.Hover, error) {
+	return e.server.Hover(e.context(), &protocol.HoverParams{TextDocumentPositionParams: protocol.TextDocumentPositionParams{
+		TextDocument: protocol.TextDocumentIdentifier{URI: id},
+		Position:     p,
+	}})
+}
+
+// waitForLog waits until the server has logged a message that contains text.
+func (e *editor) waitForLog(text string) {
+	e.t.Helper()
+	require.Eventually(e.t, func() bool {
+		e.mu.Lock()
+		defer e.mu.Unlock()
+		for _, m := range e.logged {
+			if strings.Contains(m.Message, text) {
+				return true
+			}
+		}
+		return false
+	}, patience, time.Millisecond, "no log message with %q", text)
+}
+
+// waitForEnd waits until the server has ended, and returns why.
+func (e *editor) waitForEnd() error {
+	e.t.Helper()
+	select {
+	case <-e.ended:
+		return e.result
+	case <-time.After(patience):
+		require.FailNow(e.t, "the server goes on")
+		return nil
+	}
+}
+
+// alive checks that the server answers.
+func (e *editor) alive() {
+	e.t.Helper()
+	hover, err := e.hover("file:///not/open.py", protocol.Position{})
+	require.NoError(e.t, err)
+	require.Nil(e.t, hover)
+}
+
+// send writes bytes to the server, whatever they are.
+func (e *editor) send(parts ...string) {
+	e.t.Helper()
+	for _, part := range parts {
+		_, err := io.WriteString(e.raw, part)
+		require.NoError(e.t, err)
+	}
+}
+
+// frame is body with its header.
+func frame(body string) string {
+	return fmt.Sprintf("Content-Length: %d\r\n\r\n%s", len(body), body)
+}
+
+// span is a range of a document as the protocol writes it.
+func span(startLine, startColumn, endLine, endColumn uint32) protocol.Range {
+	return protocol.Range{
+		Start: protocol.Position{Line: startLine, Character: startColumn},
+		End:   protocol.Position{Line: endLine, Character: endColumn},
+	}
+}
+
+// checkerFunc is a checker for what the real one does not do: fail and dawdle.
+type checkerFunc func(ctx context.Context, src rules.Source) (rules.Report, error)
+
+func (f checkerFunc) Check(ctx context.Context, src rules.Source) (rules.Report, error) {
+	return f(ctx, src)
+}
+
+// message is what a diagnostic says.
+func message(t testing.TB, d protocol.Diagnostic) string {
+	t.Helper()
+	require.IsType(t, protocol.String(""), d.Message)
+	return string(d.Message.(protocol.String))
+}
+
+// data is the data of a diagnostic.
+func data(t testing.TB, d protocol.Diagnostic) diagnosticData {
+	t.Helper()
+	var out diagnosticData
+	require.NoError(t, json.Unmarshal(d.Data, &out))
+	return out
+}

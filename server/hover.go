@@ -1,0 +1,97 @@
+package server
+
+import (
+	"context"
+	"fmt"
+	"strings"
+
+	"go.lsp.dev/protocol"
+
+	"github.com/graphleak/graphleak/analyzer/text"
+	"github.com/graphleak/graphleak/rules"
+)
+
+// hover explains the findings at a position.
+func (s *server) hover(ctx context.Context, view *snapshot, params *protocol.HoverParams) (*protocol.Hover, error) {
+	doc, ok := view.documents[params.TextDocument.URI]
+	if !ok {
+		return nil, nil
+	}
+	out, err := doc.check.wait(ctx)
+	if err != nil {
+		return nil, err
+	}
+	at := offset(doc.mapper(), params.Position, view.client.encoding)
+	var parts []string
+	var span text.Span
+	for _, f := range out.findings {
+		if at < f.Span.Start || f.Span.End < at {
+			continue
+		}
+		if len(parts) == 0 {
+			span = f.Span
+		}
+		parts = append(parts, view.explain(doc, f))
+	}
+	if len(parts) == 0 {
+		return nil, nil
+	}
+	contents := &protocol.MarkupContent{Kind: protocol.MarkupKindPlainText, Value: strings.Join(parts, "\n\n")}
+	if view.client.markdown {
+		contents.Kind = protocol.MarkupKindMarkdown
+		contents.Value = strings.Join(parts, "\n\n---\n\n")
+	}
+	r := view.span(doc, span)
+	return &protocol.Hover{Contents: contents, Range: &r}, nil
+}
+
+// explain is a finding with its reasons, as Markdown if the client renders it.
+func (v *snapshot) explain(doc *document, f rules.Finding) string {
+	title, item, link := "%s %s", "\n- %s%s", "\n\n%s: %s"
+	if v.client.markdown {
+		title, link = "**%s** %s", "\n\n[About %s](%s)"
+	}
+	var b strings.Builder
+	fmt.Fprintf(&b, title, f.Code, f.Rule)
+	fmt.Fprintf(&b, " (%s: %s)\n\n%s\n", f.Severity, cost(f), f.Message)
+	for _, e := range f.Evidence {
+		fmt.Fprintf(&b, item, v.where(doc, e), e.Message)
+	}
+	fmt.Fprintf(&b, link, f.Code, page(f))
+	return b.String()
+}
+
+// where names the line of a piece of evidence, and ends in what separates it
+// from the message.
+func (v *snapshot) where(doc *document, e rules.Evidence) string {
+	at, ok := v.location(doc, e.Path, e.Span)
+	if !ok {
+		return ""
+	}
+	line := at.Range.Start.Line + 1
+	if v.client.markdown {
+		return fmt.Sprintf("[line %d](%s#L%d): ", line, at.URI, line)
+	}
+	return fmt.Sprintf("line %d: ", line)
+}
+
+// cost says in a few words what a finding costs.
+func cost(f rules.Finding) string {
+	if f.Memory == rules.Peak {
+		return "a higher peak of memory"
+	}
+	return fmt.Sprintf("%s memory grows, by %s", f.Memory, kept(f.Keeps))
+}
+
+func kept(k rules.Keeps) string {
+	switch k {
+	case rules.Graph:
+		return "whole graphs with their activations"
+	case rules.Nodes:
+		return "the nodes of freed graphs"
+	case rules.Storage:
+		return "storage behind views"
+	default:
+		return "tensors"
+	}
+}

@@ -1,0 +1,122 @@
+package server
+
+import (
+	"context"
+	"slices"
+
+	"go.lsp.dev/jsonrpc2"
+	"go.lsp.dev/protocol"
+	"go.lsp.dev/uri"
+
+	"github.com/graphleak/graphleak/analyzer/text"
+)
+
+// initialize learns what the client can do and tells what the server can.
+func (s *server) initialize(_ context.Context, _ *snapshot, params *protocol.InitializeParams) (*protocol.InitializeResult, error) {
+	if s.phase.Load() != phaseNew {
+		return nil, jsonrpc2.Errorf(jsonrpc2.InvalidRequest, "the server was initialized before")
+	}
+	encoding, kind := negotiateEncoding(params.Capabilities.General)
+	view := &snapshot{
+		client:  clientAbilities(params.Capabilities, encoding),
+		folders: workspaceFolders(params),
+	}
+	s.session.set(view)
+	s.log.setTrace(params.Trace)
+	if params.ProcessID != nil {
+		go s.watchParent(int(*params.ProcessID))
+	}
+	s.phase.Store(phaseRunning)
+
+	yes := true
+	incremental := protocol.TextDocumentSyncKindIncremental
+	return &protocol.InitializeResult{
+		Capabilities: protocol.ServerCapabilities{
+			PositionEncoding: kind,
+			TextDocumentSync: &protocol.TextDocumentSyncOptions{OpenClose: &yes, Change: &incremental},
+			HoverProvider:    protocol.Boolean(true),
+			CodeActionProvider: &protocol.CodeActionOptions{
+				CodeActionKinds: []protocol.CodeActionKind{protocol.CodeActionKindQuickFix, fixAllKind},
+			},
+			ExecuteCommandProvider: protocol.ExecuteCommandOptions{
+				WorkDoneProgressOptions: protocol.WorkDoneProgressOptions{WorkDoneProgress: &yes},
+				Commands:                []string{diagnoseCommand},
+			},
+			Workspace: &protocol.WorkspaceOptions{
+				WorkspaceFolders: &protocol.WorkspaceFoldersServerCapabilities{
+					Supported:           &yes,
+					ChangeNotifications: protocol.Boolean(true),
+				},
+			},
+		},
+		ServerInfo: protocol.ServerInfo{Name: "graphleak", Version: protocol.NewOptional(s.opts.Version)},
+	}, nil
+}
+
+// negotiateEncoding takes the unit of positions that costs least: of those that
+// the client offers UTF-8, then UTF-32, and else UTF-16, which all clients have.
+func negotiateEncoding(general *protocol.GeneralClientCapabilities) (text.Encoding, protocol.PositionEncodingKind) {
+	if general != nil {
+		switch offered := general.PositionEncodings; {
+		case slices.Contains(offered, protocol.PositionEncodingKindUTF8):
+			return text.UTF8, protocol.PositionEncodingKindUTF8
+		case slices.Contains(offered, protocol.PositionEncodingKindUTF32):
+			return text.UTF32, protocol.PositionEncodingKindUTF32
+		}
+	}
+	return text.UTF16, protocol.PositionEncodingKindUTF16
+}
+
+func clientAbilities(c protocol.ClientCapabilities, encoding text.Encoding) abilities {
+	a := abilities{encoding: encoding}
+	if w := c.Workspace; w != nil && w.WorkspaceEdit != nil {
+		a.documentChanges = is(w.WorkspaceEdit.DocumentChanges)
+	}
+	if t := c.TextDocument; t != nil {
+		if t.PublishDiagnostics != nil {
+			a.relatedInformation = is(t.PublishDiagnostics.RelatedInformation)
+		}
+		if t.Hover != nil {
+			// The client lists the formats in the order of its preference.
+			formats := t.Hover.ContentFormat
+			a.markdown = len(formats) > 0 && formats[0] == protocol.MarkupKindMarkdown
+		}
+	}
+	return a
+}
+
+// workspaceFolders are the folders that the client has open. Old clients name
+// one root.
+func workspaceFolders(params *protocol.InitializeParams) []protocol.WorkspaceFolder {
+	if folders, ok := params.WorkspaceFolders.Get(); ok {
+		return folders
+	}
+	if params.RootURI != nil {
+		return []protocol.WorkspaceFolder{{URI: *params.RootURI}}
+	}
+	if path, ok := params.RootPath.Get(); ok && path != "" {
+		return []protocol.WorkspaceFolder{{URI: uri.File(path)}}
+	}
+	return nil
+}
+
+// shutdown prepares for exit: all checks end.
+func (s *server) shutdown() error {
+	s.phase.Store(phaseShutdown)
+	for _, doc := range s.session.snapshot().documents {
+		doc.check.cancel()
+	}
+	return nil
+}
+
+// exit ends the session. It must not close the connection itself, which would
+// wait for this very handler to return.
+func (s *server) exit() error {
+	s.stop(errLeft)
+	return nil
+}
+
+func (s *server) setTrace(params *protocol.SetTraceParams) error {
+	s.log.setTrace(params.Value)
+	return nil
+}

@@ -1,0 +1,161 @@
+// Package server is the language server: it speaks LSP with an editor, keeps
+// the documents that are open there, has them checked, and offers what was
+// found as diagnostics, quick fixes and hovers.
+//
+// # Order
+//
+// Notifications change the session and are handled one after the other, in the
+// order in which they arrive, on the goroutine that reads. A request sees the
+// session as it was at its place in that order: it gets an immutable snapshot
+// and runs beside everything that follows, so nothing that is slow ever blocks
+// the reader. dispatch.go has the whole policy.
+//
+// # Snapshots
+//
+// A snapshot is a set of immutable documents. Each version of a document
+// carries the one check that was started for it; what needs findings waits for
+// that check and never starts its own. A newer version cancels the check of the
+// version before. What the editor is shown is always the outcome of the version
+// that it has.
+//
+// Every feature is one file: a method that takes a snapshot and the request's
+// parameters. Only this package knows of LSP.
+package server
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"runtime"
+	"sync/atomic"
+
+	"go.lsp.dev/jsonrpc2"
+	"go.lsp.dev/protocol"
+
+	"github.com/graphleak/graphleak/rules"
+)
+
+// Options of a server.
+type Options struct {
+	Version string // for the client to show
+}
+
+// checker checks one document. It is called from many goroutines at once.
+type checker interface {
+	Check(ctx context.Context, src rules.Source) (rules.Report, error)
+}
+
+// Why Serve returned although nobody asked it to, as the protocol wants to be
+// asked: with shutdown and then exit.
+var (
+	ErrNoShutdown   = errors.New("the client left without shutting the server down")
+	ErrParentExited = errors.New("the process that started the server has ended")
+)
+
+// Serve speaks LSP on in and out until the client ends the session. It returns
+// nil if the client did so in the way of the protocol, and an error if it is
+// gone for another reason or ctx ended.
+//
+// Both ends are closed, if they can be, when Serve returns. Reading from in may
+// go on until that has an effect.
+func Serve(ctx context.Context, in io.Reader, out io.Writer, opts Options) error {
+	return serve(ctx, in, out, opts, rules.NewChecker())
+}
+
+func serve(ctx context.Context, in io.Reader, out io.Writer, opts Options, checker checker) error {
+	ctx, stop := context.WithCancelCause(ctx)
+	defer stop(nil)
+	s := &server{
+		opts:    opts,
+		checker: checker,
+		ctx:     ctx,
+		stop:    stop,
+		slots:   make(chan struct{}, runtime.GOMAXPROCS(0)),
+	}
+	s.log = newLog(s)
+	s.stream = newStream(in, out, s.reportFault, func(err error) { stop(fmt.Errorf("%w: %w", errLeft, err)) })
+	defer s.stream.Close()
+	s.conn = jsonrpc2.NewConn(s.stream, jsonrpc2.WithCodec(codec{}))
+	s.client = protocol.ClientDispatcher(s.conn)
+	go s.log.run(ctx)
+	s.conn.Go(ctx, s.handler())
+
+	<-ctx.Done()
+	switch cause := context.Cause(ctx); {
+	case !errors.Is(cause, errLeft):
+		return cause
+	case s.phase.Load() == phaseShutdown:
+		return nil
+	case cause == errLeft, errors.Is(cause, io.EOF):
+		return ErrNoShutdown
+	default:
+		return fmt.Errorf("%w: %w", ErrNoShutdown, cause)
+	}
+}
+
+// errLeft is the cause that ends a session which the client has left: by an
+// exit notification, or because a stream has ended.
+var errLeft = errors.New("the client left")
+
+// server is one session with one client.
+type server struct {
+	opts    Options
+	checker checker
+	stream  *stream
+	conn    jsonrpc2.Conn
+	client  protocol.Client
+	log     *clientLog
+
+	// ctx ends with the session. It outlives the contexts of requests, which
+	// die with their handlers.
+	ctx  context.Context
+	stop context.CancelCauseFunc
+
+	phase    atomic.Int32
+	session  session
+	slots    chan struct{} // taken by checks while they run
+	publish  publisher
+	progress progress
+}
+
+// The phases of a session. Only the reading goroutine changes them.
+const (
+	phaseNew int32 = iota
+	phaseRunning
+	phaseShutdown
+)
+
+// reportFault answers a frame that could not be understood. It is called by the
+// reader, which must not wait for a client that does not read.
+func (s *server) reportFault(f fault) {
+	s.log.warnf("%s", f.err.Message)
+	if f.reply {
+		s.log.post(func() {
+			_, _ = s.stream.Write(s.ctx, jsonrpc2.NewResponse(f.id, nil, f.err))
+		})
+	}
+}
+
+// codec is how the payloads of LSP messages are marshalled.
+type codec struct{}
+
+// Marshal encodes v, passing on what is encoded already.
+func (codec) Marshal(v any) ([]byte, error) {
+	if raw, ok := v.(jsonrpc2.RawMessage); ok && raw != nil {
+		return raw, nil
+	}
+	return protocol.Marshal(v)
+}
+
+// Unmarshal decodes data into v.
+func (codec) Unmarshal(data []byte, v any) error {
+	if raw, ok := v.(*jsonrpc2.RawMessage); ok {
+		*raw = append(jsonrpc2.RawMessage(nil), data...)
+		return nil
+	}
+	if err := protocol.Unmarshal(data, v); err != nil {
+		return fmt.Errorf("decoding %T: %w", v, err)
+	}
+	return nil
+}
