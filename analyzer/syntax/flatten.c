@@ -3,6 +3,8 @@
 #include "flatten.h"
 #include <stdbool.h>
 
+// The part of tree_sitter/api.h that is used here; the library itself comes
+// with the binding.
 typedef struct { const void *tree; const void *id; uint32_t context[3]; } ts_cursor;
 
 uint32_t ts_node_start_byte(gl_node);
@@ -22,36 +24,40 @@ bool ts_tree_cursor_goto_parent(ts_cursor *);
 
 uint32_t gl_count(gl_node root) { return ts_node_descendant_count(root); }
 
-// gl_flatten writes the named nodes below root, and the tokens that have a
-// role, in source order. It returns how many it wrote, at most cap.
-uint32_t gl_flatten(gl_node root, gl_flat *out, uint32_t cap) {
+uint32_t gl_flatten(gl_node root, gl_grammar grammar, gl_flat *out, uint32_t cap) {
 	uint32_t n = 0;
 	int32_t parent = -1;
 	ts_cursor cursor = ts_tree_cursor_new(root);
 	for (;;) {
 		gl_node node = ts_tree_cursor_current_node(&cursor);
 		uint16_t field = ts_tree_cursor_current_field_id(&cursor);
-		bool named = ts_node_is_named(node);
-		if (named || field) {
+		if (field || ts_node_is_named(node)) {
 			if (n == cap) break;
+			uint16_t symbol = ts_node_symbol(node);
 			out[n] = (gl_flat){
-				.symbol = ts_node_symbol(node),
-				.field = (uint8_t)field,
+				.kind = symbol < grammar.symbols ? grammar.kinds[symbol] : grammar.error,
+				.field = grammar.fields[field],
 				.flags = (ts_node_is_missing(node) ? 1 : 0) | (ts_node_has_error(node) ? 2 : 0),
 				.start = ts_node_start_byte(node),
 				.end = ts_node_end_byte(node),
-				.parent = parent,
+				.parent = parent, .first = -1, .next = -1,
 			};
 			if (ts_tree_cursor_goto_first_child(&cursor)) { parent = (int32_t)n++; continue; }
 			n++;
 		}
+		// A token without a role has no children that matter.
 		for (;;) {
 			if (ts_tree_cursor_goto_next_sibling(&cursor)) break;
-			if (!ts_tree_cursor_goto_parent(&cursor) || parent < 0) goto done;
+			if (parent < 0 || !ts_tree_cursor_goto_parent(&cursor)) goto done;
 			parent = out[parent].parent;
 		}
 	}
 done:
 	ts_tree_cursor_delete(&cursor);
+	// Backwards, the first child of a parent seen so far is the next sibling.
+	for (uint32_t i = n; i-- > 1;) {
+		out[i].next = out[out[i].parent].first;
+		out[out[i].parent].first = (int32_t)i;
+	}
 	return n;
 }

@@ -1,79 +1,133 @@
-// Package syntax turns Python text into a flat immutable tree. It is the only
-// package that knows tree-sitter.
 package syntax
-
-// #include "flatten.h"
-import "C"
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"sync"
-	"unsafe"
+	"time"
 
 	sitter "github.com/smacker/go-tree-sitter"
 	"github.com/smacker/go-tree-sitter/python"
 )
 
-// Limits of what is parsed: beyond them tree-sitter needs seconds and
-// gigabytes.
-const (
-	MaxBytes = 1 << 20
-	MaxLines = 30_000
-)
+// python3 is the grammar, resolved and tried out once.
+var python3 = sync.OnceValues(func() (*grammar, error) {
+	g, err := newGrammar(python.GetLanguage())
+	if err != nil {
+		return nil, err
+	}
+	return g, g.try()
+})
 
-var python3 = sync.OnceValues(func() (*grammar, error) { return newGrammar(python.GetLanguage()) })
+// try parses a known text: a grammar built for another version of tree-sitter
+// fails only when it is used.
+func (g *grammar) try() error {
+	p := newParser(g, maxParse)
+	defer p.close()
+	t, err := p.parse("x = 1\n")
+	if err != nil {
+		return fmt.Errorf("grammar cannot be used: %w", err)
+	}
+	want := []Kind{Module, ExpressionStatement, Assignment, Identifier, Integer}
+	for i, k := range want {
+		if t.Len() != len(want) || t.Kind(NodeID(i)) != k || t.Damaged(NodeID(i)) {
+			return fmt.Errorf("grammar cannot be used: it reads %q in an unknown way", t.Source())
+		}
+	}
+	return nil
+}
 
-// Parse reads src as Python. Text that is not valid Python gives a tree with
-// Error nodes; an error means that there is no tree.
+// Parse reads src as Python. Text that is not valid Python still gives a tree:
+// see Tree.Damaged and Tree.DamagedSpans. An error means that there is no tree;
+// it is one of the Err variables of this package.
 func Parse(src []byte) (*Tree, error) {
 	g, err := python3()
 	if err != nil {
 		return nil, err
 	}
-	if len(src) > MaxBytes {
-		return nil, fmt.Errorf("file is larger than %d bytes", MaxBytes)
-	}
-	p := sitter.NewParser()
-	defer p.Close()
-	p.SetLanguage(g.language)
-	tree, err := p.ParseCtx(context.Background(), nil, src)
+	text, err := admit(src)
 	if err != nil {
-		return nil, fmt.Errorf("parse: %w", err)
+		return nil, err
 	}
-	defer tree.Close()
-	return g.flatten(tree, src)
+	return g.read(text)
 }
 
-func (g *grammar) flatten(tree *sitter.Tree, src []byte) (*Tree, error) {
-	root := tree.RootNode()
-	croot := *(*C.gl_node)(unsafe.Pointer(root))
-	n := int(C.gl_count(croot))
-	flat := make([]C.gl_flat, n)
-	if n == 0 {
-		return nil, errors.New("parse: empty tree")
+// ParseNotebook is Parse for the joined code cells of a notebook: what IPython
+// does not pass on to Python is turned into comments of the same length first.
+// See blankMagics for what that is.
+func ParseNotebook(src []byte) (*Tree, error) {
+	g, err := python3()
+	if err != nil {
+		return nil, err
 	}
-	n = int(C.gl_flatten(croot, &flat[0], C.uint32_t(n)))
-	t := &Tree{src: string(src), nodes: make([]node, n)}
-	last := make([]NodeID, n) // the last child seen so far
-	for i := range n {
-		f := &flat[i]
-		kind := Error
-		if int(f.symbol) < len(g.kinds) {
-			kind = g.kinds[f.symbol]
-		}
-		parent := NodeID(f.parent)
-		t.nodes[i] = node{kind: kind, field: g.fields[f.field], flags: uint8(f.flags), start: uint32(f.start), end: uint32(f.end), parent: parent, first: NoNode, next: NoNode}
-		last[i] = NoNode
-		if parent >= 0 {
-			if prev := last[parent]; prev >= 0 {
-				t.nodes[prev].next = NodeID(i)
-			} else {
-				t.nodes[parent].first = NodeID(i)
-			}
-			last[parent] = NodeID(i)
-		}
+	text, err := admit(src)
+	if err != nil {
+		return nil, err
 	}
-	return t, nil
+	return g.read(blankMagics(text))
+}
+
+func (g *grammar) read(src string) (*Tree, error) {
+	p := newParser(g, maxParse)
+	defer p.close()
+	t, err := p.parse(src)
+	if err != nil {
+		return nil, err
+	}
+	joined := t.markJoined()
+	if !joined && !t.Damaged(t.Root()) {
+		return t, nil
+	}
+	return repair(t, p)
+}
+
+// parser parses texts one after another. It is for one goroutine.
+type parser struct {
+	grammar *grammar
+	sitter  *sitter.Parser
+}
+
+func newParser(g *grammar, limit time.Duration) *parser {
+	p := &parser{grammar: g, sitter: sitter.NewParser()}
+	p.sitter.SetLanguage(g.language)
+	p.sitter.SetOperationLimit(int(limit.Microseconds()))
+	return p
+}
+
+func (p *parser) close() { p.sitter.Close() }
+
+// parse reads src as it is. The tree may be damaged.
+func (p *parser) parse(src string) (*Tree, error) {
+	tree, err := p.tree(src)
+	if err != nil {
+		return nil, err
+	}
+	defer tree.Close()
+	return &Tree{src: src, nodes: p.grammar.flatten(tree)}, nil
+}
+
+// valid reports whether src is Python without any error.
+func (p *parser) valid(src string) bool {
+	tree, err := p.tree(src)
+	if err != nil {
+		return false
+	}
+	defer tree.Close()
+	return !tree.RootNode().HasError()
+}
+
+// tree keeps clear of two traps of the binding: a context that can be cancelled
+// leaves a flag behind that fails later parses, and a parse that was cut short
+// is resumed by the next one unless the parser is reset.
+func (p *parser) tree(src string) (*sitter.Tree, error) {
+	tree, err := p.sitter.ParseCtx(context.Background(), nil, []byte(src))
+	if err == sitter.ErrOperationLimit {
+		p.sitter.Reset()
+		return nil, ErrTooSlow
+	}
+	if err != nil {
+		p.sitter.Reset()
+		return nil, fmt.Errorf("parse: %w", err)
+	}
+	return tree, nil
 }

@@ -32,7 +32,9 @@ type Tree struct {
 	nodes []node
 }
 
-// Source is the text the tree was made from.
+// Source is the text the tree was made from: that of the document, byte for
+// byte at the same offsets, except for bytes that Python would not see either
+// (notebook magics) or not in this form (lone CR, bytes that are not UTF-8).
 func (t *Tree) Source() string { return t.src }
 
 // Len is the number of nodes.

@@ -1,0 +1,3 @@
+package syntax
+
+func blankMagics(s string) string { return s }

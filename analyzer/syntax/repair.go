@@ -1,0 +1,3 @@
+package syntax
+
+func repair(t *Tree, p *parser) (*Tree, error) { return t, nil }
