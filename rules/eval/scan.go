@@ -4,12 +4,12 @@ import (
 	"context"
 	"fmt"
 	"io"
-	"io/fs"
 	"os"
 	"path/filepath"
 	"strings"
 	"time"
 
+	"github.com/graphleak/graphleak/analyzer/sources"
 	"github.com/graphleak/graphleak/rules"
 )
 
@@ -37,10 +37,11 @@ func scan(ctx context.Context, c checked, cfg config, names []string, out io.Wri
 }
 
 func scanTree(ctx context.Context, c checked, name, dir string, verbose bool, out io.Writer) error {
-	files, err := pythonFiles(dir)
+	listing, err := sources.Find(ctx, []string{dir})
 	if err != nil {
 		return err
 	}
+	files := listing.Files
 	start := time.Now()
 	results := make([]result, len(files))
 	err = each(ctx, len(files), func(i int) {
@@ -101,23 +102,6 @@ func scanTree(ctx context.Context, c checked, name, dir string, verbose bool, ou
 	}
 	fmt.Fprint(out, "\n\n")
 	return nil
-}
-
-func pythonFiles(dir string) ([]string, error) {
-	var files []string
-	err := filepath.WalkDir(dir, func(path string, d fs.DirEntry, err error) error {
-		if err != nil {
-			return err
-		}
-		if d.IsDir() && d.Name() == ".git" {
-			return fs.SkipDir
-		}
-		if d.Type().IsRegular() && filepath.Ext(path) == ".py" {
-			files = append(files, path)
-		}
-		return nil
-	})
-	return files, err
 }
 
 // peakMemory is the most memory this process has held, where the system tells.
