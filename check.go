@@ -209,7 +209,8 @@ func (c *checkCmd) isUnwanted(f rules.Finding) bool {
 	return len(c.Select) > 0 && !slices.ContainsFunc(c.Select, matches) || slices.ContainsFunc(c.Ignore, matches)
 }
 
-// describeDamage says which lines could not be parsed, or nothing.
+// describeDamage says which lines could not be parsed and so were not checked,
+// or nothing.
 func describeDamage(src []byte, damaged []text.Span) string {
 	if len(damaged) == 0 {
 		return ""
@@ -228,7 +229,7 @@ func describeDamage(src []byte, damaged []text.Span) string {
 	if more := len(lines) - shown; more > 0 {
 		lines = append(lines[:shown], fmt.Sprintf("and %d more places", more))
 	}
-	return "syntax errors: lines " + strings.Join(lines, ", ") + " were not checked"
+	return "syntax errors in lines " + strings.Join(lines, ", ")
 }
 
 // summarize joins the outcomes of all files.
@@ -265,14 +266,14 @@ func (c *checkCmd) showDiff(out *console, outcomes []outcome, skipped []sources.
 	for _, s := range result.Skipped {
 		fmt.Fprintf(out.Stderr, "%s: skipped: %s\n", s.Path, s.Reason)
 	}
-	fmt.Fprintf(out.Stderr, "%s would be repaired by --fix.\n", ratio(fixes, len(result.Findings)))
+	fmt.Fprintf(out.Stderr, "--fix would repair %d of %d findings.\n", fixes, len(result.Findings))
 	return c.verdict(result)
 }
 
 // writeFixed puts the repaired sources in place, each at once: a file is never
 // half written, and one that changed since it was read is left alone.
 func writeFixed(ctx context.Context, out *console, outcomes []outcome) error {
-	fixes, files := 0, 0
+	fixes := 0
 	for i := range outcomes {
 		o := &outcomes[i]
 		if o.fixes == 0 {
@@ -284,9 +285,9 @@ func writeFixed(ctx context.Context, out *console, outcomes []outcome) error {
 		if err := replace(o.path, o.original, o.fixed); err != nil {
 			return fmt.Errorf("write the fixes of %s: %w", o.path, err)
 		}
-		fixes, files = fixes+o.fixes, files+1
+		fixes += o.fixes
 	}
-	_, err := fmt.Fprintf(out.Stderr, "Repaired %d findings in %d files.\n", fixes, files)
+	_, err := fmt.Fprintf(out.Stderr, "Fixes applied: %d.\n", fixes)
 	return err
 }
 
@@ -306,5 +307,3 @@ func replace(path string, was, content []byte) error {
 	}
 	return atomic.WriteFile(path, bytes.NewReader(content))
 }
-
-func ratio(part, whole int) string { return fmt.Sprintf("%d of %d findings", part, whole) }

@@ -211,7 +211,7 @@ func TestFix(t *testing.T) {
 
 	got := graphleak(t, "", "check", "--fix")
 	assert.Equal(t, exitClean, got.code, got.stdout)
-	assert.Equal(t, "Repaired 6 findings in 5 files.\n", got.stderr)
+	assert.Equal(t, "Fixes applied: 6.\n", got.stderr)
 	assert.Contains(t, got.stdout, "No leaks found in 6 files.")
 
 	assert.Equal(t, fixed, readFile(t, "unix.py"))
@@ -269,7 +269,7 @@ func TestDiffChangesNothing(t *testing.T) {
 +        total_loss += loss.detach()
      print(f"{total_loss:.3f}")
 `, got.stdout)
-		assert.Equal(t, "1 of 1 findings would be repaired by --fix.\n", got.stderr)
+		assert.Equal(t, "--fix would repair 1 of 1 findings.\n", got.stderr)
 		assert.Equal(t, leak, readFile(t, "leak.py"))
 	}
 }

@@ -151,7 +151,7 @@ func printable(s string) string {
 func (out textWriter) summary(result Result) {
 	checked := count(result.Files, "file")
 	if n := len(result.Skipped); n > 0 {
-		checked += fmt.Sprintf(" (%d skipped)", n)
+		checked += fmt.Sprintf(" (%d skipped in whole or part)", n)
 	}
 	switch {
 	case result.Files == 0:
