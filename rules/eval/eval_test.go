@@ -185,6 +185,28 @@ func TestLabelsOfARepository(t *testing.T) {
 	assert.Contains(t, out.String(), "missing owner/gone@")
 }
 
+func TestScanListsWhatAUserWouldSee(t *testing.T) {
+	dir := t.TempDir()
+	require.NoError(t, os.WriteFile(filepath.Join(dir, "train.py"), []byte(source), 0o600))
+	require.NoError(t, os.WriteFile(filepath.Join(dir, "broken.py"), []byte("\n"), 0o600))
+	require.NoError(t, os.WriteFile(filepath.Join(dir, "notes.txt"), []byte(source), 0o600))
+	c := checked{func(_ context.Context, src rules.Source) (rules.Report, error) {
+		if filepath.Base(src.Path) == "broken.py" {
+			return rules.Report{Skipped: "not text"}, nil
+		}
+		return rules.Report{Findings: []rules.Finding{
+			on(t, "total += loss", rules.Warning, rules.Nodes), on(t, "log.append(loss)", rules.Hint, rules.Values),
+		}}, nil
+	}}
+	var out strings.Builder
+	require.NoError(t, scan(t.Context(), c, config{}, []string{dir}, &out))
+	assert.Contains(t, out.String(), "broken.py: not text\n")
+	assert.Contains(t, out.String(), "train.py:3: warning GL101 keeps nodes")
+	assert.Contains(t, out.String(), "\n    total += loss\n")
+	assert.NotContains(t, out.String(), "log.append", "a hint is not listed")
+	assert.Contains(t, out.String(), "2 files, 5 lines: 0 errors, 1 warnings, 1 hints, GL101 1; 500.0 errors and warnings per thousand files")
+}
+
 func commitFile(t *testing.T, repo, name, content string) (commit string) {
 	t.Helper()
 	path := filepath.Join(repo, filepath.FromSlash(name))
