@@ -23,14 +23,6 @@ func (t *Tree) markJoined() bool {
 	return found
 }
 
-// damage marks n and what it lies in.
-func (t *Tree) damage(n NodeID) {
-	t.nodes[n].flags |= flagDamaged
-	for p := t.nodes[n].parent; p >= 0 && t.nodes[p].flags&flagDamaged == 0; p = t.nodes[p].parent {
-		t.nodes[p].flags |= flagDamaged
-	}
-}
-
 func (t *Tree) isJoined(n NodeID) bool {
 	kind := t.nodes[n].kind
 	switch shapes[kind] {

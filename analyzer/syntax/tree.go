@@ -23,6 +23,7 @@ type node struct {
 const (
 	flagMissing = 1 << iota
 	flagDamaged // an error lies within
+	flagBroken  // the node itself is one, or its own tokens are
 )
 
 // Tree is the immutable syntax tree of one document. It may be read by many
@@ -69,10 +70,14 @@ func (t *Tree) Text(n NodeID) string {
 	return t.src[d.start:d.end]
 }
 
-// Missing says that n was not in the text but needed by the grammar.
+// Missing says that n was not in the text but needed by the grammar. The span
+// of such a node is empty.
 func (t *Tree) Missing(n NodeID) bool { return t.nodes[n].flags&flagMissing != 0 }
 
-// Damaged says that the text of n could not be parsed in full.
+// Damaged says that the text of n has an error, or that n stands for one: it is
+// an Error or Missing, a token of its own was missing, or it is a statement that
+// only looks like one because two lines were read together. What lies in a
+// damaged node but is not damaged itself is as good as anywhere else.
 func (t *Tree) Damaged(n NodeID) bool { return t.nodes[n].flags&flagDamaged != 0 }
 
 // First is the first child of n, comments left out.
