@@ -2,6 +2,7 @@ package server
 
 import (
 	"context"
+	"runtime"
 	"runtime/debug"
 	"time"
 
@@ -12,6 +13,9 @@ import (
 
 // maxDelay bounds how long a check waits for the user to pause.
 const maxDelay = 250 * time.Millisecond
+
+// maxChecks is how many checks run at once.
+func maxChecks() int { return runtime.GOMAXPROCS(0) }
 
 // check is the one check of one version of a document.
 type check struct {
@@ -129,14 +133,20 @@ func (s *server) runCheck(c *check, doc *document) outcome {
 	return out
 }
 
-// checkSource runs the checker. If that panics, the source counts as skipped.
+// checkSource runs the checker. If that breaks, the source counts as skipped.
+// An error means that ctx has ended.
 func (s *server) checkSource(ctx context.Context, src rules.Source) (report rules.Report, err error) {
+	const broken = "an internal error of Graphleak prevented the analysis; its log has the details"
 	defer func() {
 		if r := recover(); r != nil {
 			s.log.errorf("checking %s panicked: %v\n%s", src.Path, r, debug.Stack())
-			report = rules.Report{Skipped: "an internal error of Graphleak prevented the analysis; its log has the details"}
-			err = nil
+			report, err = rules.Report{Skipped: broken}, nil
 		}
 	}()
-	return s.checker.Check(ctx, src)
+	report, err = s.checker.Check(ctx, src)
+	if err != nil && ctx.Err() == nil {
+		s.log.errorf("checking %s: %v", src.Path, err)
+		return rules.Report{Skipped: broken}, nil
+	}
+	return report, err
 }

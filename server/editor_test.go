@@ -7,6 +7,7 @@ import (
 	"io"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -27,6 +28,7 @@ type editor struct {
 	conn   jsonrpc2.Conn
 	server protocol.Server
 	raw    io.Writer     // the server's input, for what no client would send
+	sent   atomic.Int64  // messages that the server has taken
 	ended  chan struct{} // closed when Serve has returned
 	result error         // of Serve, after that
 
@@ -35,7 +37,6 @@ type editor struct {
 	logged    []protocol.LogMessageParams
 	traced    []protocol.LogTraceParams
 	progress  []string
-	onNotify  func(method string) // called before a notification is recorded
 }
 
 // pipe is one end of a connection.
@@ -46,6 +47,18 @@ type pipe struct {
 }
 
 func (p pipe) Close() error { return p.close() }
+
+// counted counts what is written when it has been read.
+type counted struct {
+	io.Writer
+	n *atomic.Int64
+}
+
+func (c counted) Write(p []byte) (int, error) {
+	n, err := c.Writer.Write(p)
+	c.n.Add(1)
+	return n, err
+}
 
 // launch starts a server that runs checker and connects an editor to it.
 func launch(t testing.TB, checker checker) *editor {
@@ -61,7 +74,7 @@ func launch(t testing.TB, checker checker) *editor {
 		defer close(e.ended)
 		e.result = serve(context.Background(), toServer, fromServer, Options{Version: "1.2.3"}, checker)
 	}()
-	e.conn = jsonrpc2.NewConn(jsonrpc2.NewStream(pipe{toEditor, fromEditor, fromEditor.Close}), jsonrpc2.WithCodec(codec{}))
+	e.conn = jsonrpc2.NewConn(jsonrpc2.NewStream(pipe{toEditor, counted{fromEditor, &e.sent}, fromEditor.Close}), jsonrpc2.WithCodec(codec{}))
 	e.server = protocol.ServerDispatcher(e.conn)
 	e.conn.Go(context.Background(), e.handle)
 	t.Cleanup(func() {
@@ -74,9 +87,6 @@ func launch(t testing.TB, checker checker) *editor {
 
 // handle records what the server tells.
 func (e *editor) handle(_ context.Context, req *jsonrpc2.Request) (any, error) {
-	if e.onNotify != nil {
-		e.onNotify(req.Method())
-	}
 	switch req.Method() {
 	case protocol.MethodTextDocumentPublishDiagnostics:
 		var params protocol.PublishDiagnosticsParams
@@ -219,6 +229,15 @@ func (e *editor) waitForEnd() error {
 		require.FailNow(e.t, "the server goes on")
 		return nil
 	}
+}
+
+// inFlight calls f beside the test, and returns when the server has read the
+// one message that f sends first.
+func (e *editor) inFlight(f func()) {
+	e.t.Helper()
+	before := e.sent.Load()
+	go f()
+	require.Eventually(e.t, func() bool { return e.sent.Load() > before }, patience, 100*time.Microsecond)
 }
 
 // alive checks that the server answers.

@@ -27,7 +27,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"runtime"
 	"sync/atomic"
 
 	"go.lsp.dev/jsonrpc2"
@@ -71,7 +70,7 @@ func serve(ctx context.Context, in io.Reader, out io.Writer, opts Options, check
 		checker: checker,
 		ctx:     ctx,
 		stop:    stop,
-		slots:   make(chan struct{}, runtime.GOMAXPROCS(0)),
+		slots:   make(chan struct{}, maxChecks()),
 	}
 	s.log = newLog(s)
 	s.stream = newStream(in, out, s.reportFault, func(err error) { stop(fmt.Errorf("%w: %w", errLeft, err)) })

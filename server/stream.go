@@ -283,9 +283,7 @@ func (s *stream) release() {
 // describe tells what can be told of a body that is no message.
 func describe(body []byte, cause error) fault {
 	var m struct {
-		ID            json.RawMessage
-		Method        *string
-		Result, Error json.RawMessage
+		ID, Method, Result, Error json.RawMessage
 	}
 	code := jsonrpc2.ParseError
 	parsed := json.Unmarshal(body, &m) == nil
