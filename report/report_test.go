@@ -158,6 +158,7 @@ func TestSARIF(t *testing.T) {
 	assert.Equal(t, "unicodeCodePoints", *run.ColumnKind)
 	assert.Equal(t, "1.2.3", *run.Tool.Driver.Version)
 	assert.Equal(t, "accumulate-with-graph", *run.Tool.Driver.Rules[0].Name)
+	assert.True(t, strings.HasSuffix(*run.Tool.Driver.Rules[0].HelpURI, "/rules/leaks/accumulate-with-graph/doc.md"))
 	require.Len(t, run.Results, 1)
 	result := run.Results[0]
 	assert.Equal(t, "error", result.Level)

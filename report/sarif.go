@@ -20,7 +20,7 @@ func writeSARIF(w io.Writer, result Result, l locator) error {
 	run := sarif.NewRunWithInformationURI("Graphleak", homepage).WithColumnKind("unicodeCodePoints")
 	run.Tool.Driver.WithVersion(result.Version)
 	for _, f := range result.Findings {
-		run.AddRule(f.Code).WithName(f.Rule)
+		run.AddRule(f.Code).WithName(f.Rule).WithHelpURI(homepage + "/blob/main/rules/leaks/" + f.Rule + "/doc.md")
 	}
 	for _, f := range result.Findings {
 		run.AddResult(sarifResult(f, l).WithRuleIndex(run.GetRuleIndex(f.Code)))
