@@ -236,11 +236,11 @@ func (r *repairer) statement(l *line) (next int) {
 // lacksColon reports whether l starts like the header of a compound statement,
 // without a colon but with a block.
 func (r *repairer) lacksColon(l *line) bool {
-	if !isHeader(l.word) || l.word == "case" || l.word == "match" || l.colon || l.inline {
+	if !isHeader(l.word) || l.colon || l.inline || l.word == "case" && r.top().owner != "match" {
 		return false
 	}
-	_, _, width, ok := firstToken(r.src, r.firstLine(l).next)
-	return ok && width > l.width
+	_, start, width, ok := firstToken(r.src, r.firstLine(l).next)
+	return ok && width > l.width && (l.word != "match" || word(r.src[start:]) == "case")
 }
 
 // firstLine is l up to its first line end.
@@ -268,11 +268,15 @@ func (r *repairer) readHeader(l *line) (next int, ok bool) {
 	}
 	if !(l.colon && !l.open && fits && r.valid(l)) {
 		l = r.firstLine(l)
-		if !fits {
-			r.edit(l.start, l.end, "if _:")
-			l.word = "if"
-		} else {
+		switch {
+		case fits:
 			r.complete(l)
+		case r.top().owner == "match":
+			l.word = "case"
+			r.edit(l.start, l.end, plainHeaders[l.word])
+		default:
+			l.word = "if"
+			r.edit(l.start, l.end, plainHeaders[l.word])
 		}
 	}
 	r.top().last = l.word
@@ -328,9 +332,13 @@ func isClause(word string) bool {
 }
 
 // fitsOwner reports whether l may stand where it does: a clause needs the
-// statement that it continues, a decorator something to decorate.
+// statement that it continues, a match has nothing but cases, and a decorator
+// needs something to decorate.
 func (r *repairer) fitsOwner(l *line) bool {
 	last := r.top().last
+	if r.top().owner == "match" {
+		return l.word == "case"
+	}
 	switch l.word {
 	case "elif":
 		return last == "if" || last == "elif"
@@ -341,7 +349,7 @@ func (r *repairer) fitsOwner(l *line) bool {
 	case "finally":
 		return last == "try" || last == "except" || last == "else"
 	case "case":
-		return !l.colon || r.top().owner == "match"
+		return !l.colon
 	case "@":
 		_, start, width, ok := firstToken(r.src, l.next)
 		w := word(r.src[start:])

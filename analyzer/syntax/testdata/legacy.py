@@ -1,0 +1,3 @@
+print "x", y
+print >> sys.stderr, "z"
+exec "code" in scope
