@@ -76,24 +76,20 @@ func enclosingBlock(src []byte, damage text.Span) text.Span {
 	block := text.Span{Start: lineStart(src, damage.Start), End: lineEnd(src, damage.End)}
 
 	// Upwards: every line that is indented less encloses what came before.
-	column, start := -1, block.Start
-	for at := block.Start; ; at = lineStart(src, at-1) {
-		if line := src[at:lineEnd(src, at)]; !blank(line) {
-			if indent := indentation(line); column < 0 || indent < column {
-				column = indent
-				start = at
-				if isFunction(line) {
-					block.Start = at
-				}
+	start, inFunction := block.Start, false
+	for at, column := block.Start, -1; ; at = lineStart(src, at-1) {
+		line := src[at:lineEnd(src, at)]
+		if indent := indentation(line); !blank(line) && !closes(line) && (column < 0 || indent < column) {
+			column = indent
+			if function := isFunction(line); function || !inFunction {
+				start, inFunction = at, inFunction || function
 			}
 		}
 		if at == 0 || column == 0 {
 			break
 		}
 	}
-	if !isFunction(src[block.Start:block.End]) {
-		block.Start = start
-	}
+	block.Start = start
 
 	// Downwards: the block goes on while lines are indented more than its first.
 	outer := indentation(src[block.Start:lineEnd(src, block.Start)])
