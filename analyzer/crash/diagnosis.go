@@ -143,11 +143,12 @@ const (
 // Grows says which memory a static finding makes grow.
 type Grows int
 
-// DeviceMemory growth can explain that a GPU runs out, HostMemory growth that
-// the machine does. A peak or a few nodes explain neither.
+// A graph or values in device memory can explain that a GPU runs out. The
+// nodes that a backward leaves behind, host memory and peaks cannot.
 const (
 	GrowsLittle Grows = iota
-	DeviceMemory
+	DeviceGraph
+	DeviceValues
 	HostMemory
 )
 

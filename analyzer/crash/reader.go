@@ -1,0 +1,227 @@
+package crash
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+
+	"golang.org/x/text/encoding"
+	"golang.org/x/text/encoding/unicode"
+	"golang.org/x/text/transform"
+)
+
+const (
+	chunkSize   = 256 << 10 // read at once
+	historySize = 64 << 10  // of output kept to look back at
+	maxSegment  = 32 << 10  // of one line; the rest of a longer one is a line of its own
+)
+
+// reader walks over a log in bounded memory. It skips from one interesting line
+// to the next: ordinary output costs a search for literals and a count of
+// newlines. While the visitor says that it wants every line, because it is
+// inside a traceback, it gets every line.
+type reader struct {
+	literals *literals
+	visit    func(line int, raw []byte)
+	every    func() bool
+
+	line    int // number of the line that starts at the current offset
+	bytes   int64
+	history history
+	suspect int // bytes seen at the start that text does not have
+	sampled int
+}
+
+// history is the output just before the current line.
+type history struct {
+	carried []byte // from earlier chunks
+	current []byte // of this chunk, up to the current line
+	line    int    // number of the current line
+}
+
+// tail calls f for the kept lines from the latest back, until f returns false.
+// Parts of a line that progress bars overwrote are lines of the same number.
+func (h history) tail(f func(line int, raw []byte) bool) {
+	line := h.line
+	for _, part := range [][]byte{h.current, h.carried} {
+		for len(part) > 0 {
+			end := len(part)
+			if part[end-1] == '\n' {
+				end--
+				line--
+			} else if part[end-1] == '\r' {
+				end--
+			}
+			start := bytes.LastIndexAny(part[:end], "\r\n") + 1
+			if start < end && !f(line, part[start:end]) {
+				return
+			}
+			part = part[:start]
+		}
+	}
+}
+
+// run reads r to its end.
+func (s *reader) run(ctx context.Context, r io.Reader) error {
+	r, err := decoded(r)
+	if err != nil {
+		return err
+	}
+	s.line = 1
+	buf := make([]byte, 0, chunkSize+maxSegment)
+	for {
+		if err := ctx.Err(); err != nil {
+			return err
+		}
+		n, err := io.ReadFull(r, buf[len(buf):min(len(buf)+chunkSize, cap(buf))])
+		s.bytes += int64(n)
+		s.sample(buf[len(buf) : len(buf)+n])
+		buf = buf[:len(buf)+n]
+		last := errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF)
+		if err != nil && !last {
+			return err
+		}
+		whole := len(buf)
+		if !last {
+			whole = wholeLines(buf)
+		}
+		s.chunk(buf[:whole])
+		buf = buf[:copy(buf, buf[whole:])]
+		if last {
+			return nil
+		}
+	}
+}
+
+// wholeLines is how much of buf ends with a line end, or with a return of the
+// carriage, or else all but a few bytes: whatever keeps the rest short.
+func wholeLines(buf []byte) int {
+	short := max(0, len(buf)-maxSegment)
+	if i := bytes.LastIndexByte(buf[short:], '\n'); i >= 0 {
+		return short + i + 1
+	}
+	// A carriage return at the very end may be half of a CR LF.
+	if i := bytes.LastIndexByte(buf[short:max(short, len(buf)-1)], '\r'); i >= 0 {
+		return short + i + 1
+	}
+	return len(buf)
+}
+
+// chunk goes over b, which starts and ends between lines.
+func (s *reader) chunk(b []byte) {
+	at := 0
+	for at < len(b) {
+		if !s.every() {
+			hit := s.literals.find(b[at:])
+			if hit < 0 {
+				s.line += bytes.Count(b[at:], newline)
+				break
+			}
+			start := at + bytes.LastIndexByte(b[at:at+hit], '\n') + 1
+			s.line += bytes.Count(b[at:start], newline)
+			at = start
+		}
+		at += s.oneLine(b, at)
+	}
+	s.history.carried = appendTail(s.history.carried, b)
+	s.history.current, s.history.line = nil, s.line
+}
+
+var newline = []byte{'\n'}
+
+// oneLine visits the line at offset at, piece by piece where carriage returns
+// or its length cut it, and returns its length.
+func (s *reader) oneLine(b []byte, at int) int {
+	end, next := len(b), len(b)
+	if i := bytes.IndexByte(b[at:], '\n'); i >= 0 {
+		end, next = at+i, at+i+1
+	}
+	for from := at; from < end; {
+		to := end
+		if i := bytes.IndexByte(b[from:end], '\r'); i >= 0 {
+			to = from + i
+		}
+		to = min(to, from+maxSegment)
+		if to > from {
+			s.history.current, s.history.line = b[:from], s.line
+			s.visit(s.line, b[from:to])
+		}
+		from = to
+		if from < end && b[from] == '\r' {
+			from++
+		}
+	}
+	if end == at { // an empty line ends a message
+		s.visit(s.line, nil)
+	}
+	if next > end {
+		s.line++
+	}
+	return next - at
+}
+
+// appendTail keeps the last historySize bytes of kept followed by b.
+func appendTail(kept, b []byte) []byte {
+	if len(b) >= historySize {
+		return append(kept[:0], b[len(b)-historySize:]...)
+	}
+	if over := len(kept) + len(b) - historySize; over > 0 {
+		kept = kept[:copy(kept, kept[over:])]
+	}
+	return append(kept, b...)
+}
+
+// sample counts in the first bytes of the input what text does not contain.
+func (s *reader) sample(b []byte) {
+	b = b[:min(len(b), max(0, chunkSize-s.sampled))]
+	s.sampled += len(b)
+	for _, c := range b {
+		if c < ' ' && c != '\t' && c != '\n' && c != '\r' && c != escape && c != bell && c != '\b' && c != '\f' {
+			s.suspect++
+		}
+	}
+}
+
+// binary reports whether the input does not look like text.
+func (s *reader) binary() bool { return s.suspect > 16 && s.suspect*10 > s.sampled }
+
+// decoded gives r as UTF-8. A byte order mark, or without one the NUL bytes that
+// Latin text has in every second place, tells UTF-16.
+func decoded(r io.Reader) (io.Reader, error) {
+	head := make([]byte, 512)
+	n, err := io.ReadFull(r, head)
+	if err != nil && !errors.Is(err, io.EOF) && !errors.Is(err, io.ErrUnexpectedEOF) {
+		return nil, fmt.Errorf("read log: %w", err)
+	}
+	head = head[:n]
+	r = io.MultiReader(bytes.NewReader(head), r)
+	var enc encoding.Encoding
+	switch little, big := utf16Order(head); {
+	case little:
+		enc = unicode.UTF16(unicode.LittleEndian, unicode.UseBOM)
+	case big:
+		enc = unicode.UTF16(unicode.BigEndian, unicode.UseBOM)
+	default:
+		return r, nil
+	}
+	return transform.NewReader(r, enc.NewDecoder()), nil
+}
+
+func utf16Order(head []byte) (little, big bool) {
+	switch {
+	case bytes.HasPrefix(head, []byte{0xff, 0xfe}):
+		return true, false
+	case bytes.HasPrefix(head, []byte{0xfe, 0xff}):
+		return false, true
+	}
+	var zero [2]int
+	for i, c := range head {
+		if c == 0 {
+			zero[i%2]++
+		}
+	}
+	half := len(head) / 2
+	return half > 4 && zero[1] > half*3/4 && zero[0] < half/8, half > 4 && zero[0] > half*3/4 && zero[1] < half/8
+}

@@ -1,0 +1,333 @@
+package crash
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"path"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strings"
+)
+
+// maxSource bounds the size of a file that is read for suspects, as the
+// analysis itself does.
+const maxSource = 1 << 20
+
+// maxIndexed bounds how many directory entries are looked at to find files.
+const maxIndexed = 50_000
+
+// File is a Python file of the workspace that a traceback names.
+type File struct {
+	Root string // the workspace folder
+	Path string // within it, with slashes
+	Text []byte
+}
+
+// Name is the file's path on this machine.
+func (f File) Name() string { return filepath.Join(f.Root, filepath.FromSlash(f.Path)) }
+
+// workspace looks up the files that tracebacks name. All access goes through
+// os.Root: neither a name nor a symbolic link leads out of the folders.
+type workspace struct {
+	folders []folder
+}
+
+type folder struct {
+	root *os.Root
+	abs  []string // its absolute path, as given and with links resolved; with slashes
+	// names are the Python files in it by their base name, once they are needed.
+	names map[string][]string
+}
+
+// openWorkspace opens the folders; those that cannot be opened hold no files.
+func openWorkspace(roots []string) *workspace {
+	w := &workspace{}
+	for _, r := range roots {
+		root, err := os.OpenRoot(r)
+		if err != nil {
+			continue
+		}
+		f := folder{root: root}
+		if abs, err := filepath.Abs(r); err == nil {
+			f.abs = append(f.abs, filepath.ToSlash(abs))
+			if real, err := filepath.EvalSymlinks(abs); err == nil && real != abs {
+				f.abs = append(f.abs, filepath.ToSlash(real))
+			}
+		}
+		w.folders = append(w.folders, f)
+	}
+	return w
+}
+
+func (w *workspace) close() {
+	for _, f := range w.folders {
+		f.root.Close()
+	}
+}
+
+var (
+	libraryPath = regexp.MustCompile(`(?i)(?:^|/)(?:site-packages|dist-packages|node_modules)/|/lib(?:64)?/python\d|/lib/python/|^/usr/lib/|/(?:anaconda|miniconda|conda)\d*/|^/opt/(?:conda|pytorch)/|(?:^|/)python\d[^/]*/lib/|^<|^(?:/usr/local|/usr|/opt/\w+|.*/(?:\.?venv|env))/bin/|/torch/(?:nn|utils|distributed|optim|autograd|cuda|_dynamo)/`)
+	drive       = regexp.MustCompile(`^[A-Za-z]:`)
+)
+
+// libraryFrame reports whether a frame is code of an installed package, of
+// Python itself or of no file, rather than of the user.
+func libraryFrame(p string) bool {
+	p = strings.ReplaceAll(p, `\`, "/")
+	return libraryPath.MatchString(p) || strings.HasPrefix(p, "Cell In[") || strings.HasPrefix(p, "Input In [")
+}
+
+// userFrame is the opposite, for frames of files and of notebook cells.
+func userFrame(f Frame) bool {
+	return !libraryFrame(f.Path) || strings.HasPrefix(f.Path, "Cell In[") || strings.HasPrefix(f.Path, "Input In [") ||
+		strings.HasPrefix(f.Path, "<ipython-input-")
+}
+
+// locate finds the file of the workspace that a traceback means by a path: the
+// file itself where the path lies in the workspace, else the only one whose
+// path ends in the most components of it, since a container or another machine
+// has the project elsewhere.
+func (w *workspace) locate(ctx context.Context, name string) (File, error) {
+	name = strings.ReplaceAll(name, `\`, "/")
+	if drive.MatchString(name) {
+		name = name[2:]
+	}
+	clean := path.Clean(name)
+	if path.Ext(clean) != ".py" {
+		return File{}, fmt.Errorf("%s is not a Python file: %w", name, fs.ErrNotExist)
+	}
+	for i := range w.folders {
+		f := &w.folders[i]
+		if rel, inside := f.relative(clean); inside {
+			if file, err := f.read(rel); !errors.Is(err, fs.ErrNotExist) {
+				return file, err
+			}
+		}
+	}
+	type match struct {
+		folder *folder
+		rel    string
+	}
+	var best []match
+	most := 0
+	for i := range w.folders {
+		f := &w.folders[i]
+		if err := f.index(ctx); err != nil {
+			return File{}, err
+		}
+		for _, rel := range f.names[path.Base(clean)] {
+			switch n := commonEnd(rel, clean); {
+			case n > most:
+				best, most = []match{{f, rel}}, n
+			case n == most:
+				best = append(best, match{f, rel})
+			}
+		}
+	}
+	switch len(best) {
+	case 0:
+		return File{}, fmt.Errorf("%s is not in the workspace: %w", name, fs.ErrNotExist)
+	case 1:
+		return best[0].folder.read(best[0].rel)
+	}
+	return File{}, fmt.Errorf("%s could be %s or %s: %w", name, best[0].rel, best[1].rel, errAmbiguous)
+}
+
+var errAmbiguous = errors.New("several files of the workspace match")
+
+// relative is p within the folder, if it lies there by name.
+func (f *folder) relative(p string) (string, bool) {
+	if !path.IsAbs(p) {
+		if _, err := f.root.Stat(filepath.FromSlash(p)); err == nil {
+			return p, true
+		}
+		return "", false
+	}
+	for _, abs := range f.abs {
+		abs = strings.TrimSuffix(drive.ReplaceAllString(abs, ""), "/")
+		if rel, ok := strings.CutPrefix(p, abs+"/"); ok {
+			return rel, true
+		}
+	}
+	return "", false
+}
+
+// read opens a file of the folder, if it is one and of a sensible size.
+func (f *folder) read(rel string) (File, error) {
+	// Looked at before it is opened: opening a pipe would wait for its writer.
+	info, err := f.root.Stat(filepath.FromSlash(rel))
+	switch {
+	case err != nil:
+		return File{}, err
+	case !info.Mode().IsRegular():
+		return File{}, fmt.Errorf("%s is not a file: %w", rel, fs.ErrInvalid)
+	case info.Size() > maxSource:
+		return File{}, fmt.Errorf("%s is larger than %v", rel, Size(maxSource))
+	}
+	file, err := f.root.Open(filepath.FromSlash(rel))
+	if err != nil {
+		return File{}, err
+	}
+	defer file.Close()
+	text, err := io.ReadAll(io.LimitReader(file, maxSource))
+	if err != nil {
+		return File{}, fmt.Errorf("read %s: %w", rel, err)
+	}
+	return File{Root: f.root.Name(), Path: rel, Text: text}, nil
+}
+
+// index lists the Python files of the folder. Links are not followed to
+// directories.
+func (f *folder) index(ctx context.Context) error {
+	if f.names != nil {
+		return nil
+	}
+	f.names = make(map[string][]string)
+	entries := 0
+	return fs.WalkDir(f.root.FS(), ".", func(p string, d fs.DirEntry, err error) error {
+		if ctx.Err() != nil {
+			return ctx.Err()
+		}
+		entries++
+		switch {
+		case entries > maxIndexed:
+			return fs.SkipAll
+		case err != nil:
+			return nil // what cannot be listed holds no files
+		case d.IsDir() && p != "." && (strings.HasPrefix(d.Name(), ".") || slices.Contains(notProject, d.Name())):
+			return fs.SkipDir
+		case !d.IsDir() && path.Ext(p) == ".py":
+			f.names[d.Name()] = append(f.names[d.Name()], p)
+		}
+		return nil
+	})
+}
+
+// notProject are directories whose code is not the user's.
+var notProject = []string{"node_modules", "site-packages", "dist-packages", "__pycache__", "venv"}
+
+// commonEnd counts the path components that a and b share at their ends.
+func commonEnd(a, b string) int {
+	x, y := strings.Split(a, "/"), strings.Split(b, "/")
+	n := 0
+	for n < len(x) && n < len(y) && x[len(x)-1-n] == y[len(y)-1-n] {
+		n++
+	}
+	return n
+}
+
+// findSuspects runs the static analysis on the user's files of a traceback and
+// of what led to it. What could not be looked up becomes a missing fact.
+func (d *Diagnoser) findSuspects(ctx context.Context, t *Traceback) (suspects []Suspect, missing []string, err error) {
+	if d.opts.Suspects == nil || t == nil || len(d.opts.Roots) == 0 {
+		return nil, nil, nil
+	}
+	w := openWorkspace(d.opts.Roots)
+	defer w.close()
+
+	var order []string // files, innermost first
+	files := make(map[string]File)
+	frames := make(map[string][]Frame)
+	var elsewhere []string
+	looked := make(map[string]string) // path in the log → name of the file
+	for _, f := range userFrames(t) {
+		name, done := looked[f.Path]
+		if !done {
+			file, err := w.locate(ctx, f.Path)
+			switch {
+			case ctx.Err() != nil:
+				return nil, nil, ctx.Err()
+			case errors.Is(err, errAmbiguous):
+				missing = append(missing, "which file the traceback means: "+strings.TrimSuffix(err.Error(), ": "+errAmbiguous.Error()))
+			case err != nil:
+				elsewhere = append(elsewhere, f.Path)
+			default:
+				name = file.Name()
+				if _, seen := files[name]; !seen {
+					files[name] = file
+					order = append(order, name)
+				}
+			}
+			looked[f.Path] = name
+		}
+		if name != "" {
+			frames[name] = append(frames[name], f)
+		}
+	}
+	if len(order) == 0 && len(elsewhere) > 0 {
+		missing = append(missing, fmt.Sprintf("the code: %s is not in the workspace, so it was not analysed", elsewhere[0]))
+	}
+	for _, name := range order {
+		found, err := d.opts.Suspects(ctx, files[name])
+		if ctx.Err() != nil {
+			return nil, nil, ctx.Err()
+		}
+		if err != nil {
+			missing = append(missing, fmt.Sprintf("findings for %s: %v", files[name].Path, err))
+			continue
+		}
+		for _, s := range found {
+			s.onStack = slices.ContainsFunc(frames[name], func(f Frame) bool { return onStack(f, s) })
+			suspects = append(suspects, s)
+		}
+	}
+	slices.SortStableFunc(suspects, func(a, b Suspect) int {
+		switch {
+		case a.onStack != b.onStack && a.onStack:
+			return -1
+		case a.onStack != b.onStack:
+			return 1
+		case a.Severity != b.Severity:
+			return int(a.Severity - b.Severity)
+		}
+		return 0
+	})
+	return suspects[:min(len(suspects), maxSuspects)], missing, nil
+}
+
+const maxSuspects = 20
+
+// userFrames are the calls in the user's own code of t, of what caused it and
+// of what reports it, innermost first and each file's calls together as they
+// come.
+func userFrames(t *Traceback) []Frame {
+	var frames []Frame
+	seen := 0
+	var visit func(*Traceback)
+	visit = func(t *Traceback) {
+		if t == nil || seen > maxChain {
+			return
+		}
+		seen++
+		for i := len(t.Frames) - 1; i >= 0; i-- {
+			if f := t.Frames[i]; userFrame(f) && path.Ext(strings.ReplaceAll(f.Path, `\`, "/")) == ".py" {
+				frames = append(frames, f)
+			}
+		}
+		visit(t.Cause)
+		visit(t.Outer)
+	}
+	visit(t)
+	return frames
+}
+
+// onStack reports whether a finding lies in the function that a call of the
+// traceback was in.
+func onStack(f Frame, s Suspect) bool {
+	if s.Range.Start.Line <= f.Line && f.Line <= s.Range.End.Line {
+		return true
+	}
+	function := f.Func
+	if i := strings.LastIndexByte(function, '.'); i >= 0 {
+		function = function[i+1:]
+	}
+	if function == "<module>" {
+		return s.Function == ""
+	}
+	return function != "" && function == s.Function
+}
