@@ -28,9 +28,11 @@ const (
 
 // command is the command line: one field per subcommand.
 type command struct {
-	Check   checkCmd   `cmd:"" help:"Find leaks in Python files."`
-	Serve   serveCmd   `cmd:"" help:"Be a language server on standard input and output."`
-	Version versionCmd `cmd:"" help:"Print the version of this program."`
+	Check    checkCmd    `cmd:"" help:"Find leaks in Python files."`
+	Diagnose diagnoseCmd `cmd:"" help:"Find out from its log why a run failed."`
+	Explain  explainCmd  `cmd:"" help:"Print what there is to know about a rule or a failure."`
+	Serve    serveCmd    `cmd:"" help:"Be a language server on standard input and output."`
+	Version  versionCmd  `cmd:"" help:"Print the version of this program."`
 }
 
 // console is where a subcommand reads and writes.
