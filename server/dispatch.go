@@ -105,14 +105,16 @@ func (s *server) handler() jsonrpc2.Handler {
 func (s *server) serve(ctx context.Context, m method, view *snapshot, req *jsonrpc2.Request) (result any, err error) {
 	name, began := strings.Clone(req.Method()), time.Now()
 	defer func() {
+		took := time.Since(began)
 		if r := recover(); r != nil {
 			s.log.errorf("%s panicked: %v\n%s", name, r, debug.Stack())
 			result, err = nil, jsonrpc2.Errorf(jsonrpc2.InternalError, "internal error: %v", r)
 		} else if err != nil {
-			err = s.wireError(ctx, name, req.IsCall(), err)
-		}
-		took := time.Since(began)
-		if took > slow && req.IsCall() {
+			result, err = nil, wireError(ctx, err)
+			if worthLogging(err) {
+				s.log.warnf("%s failed after %v: %v", name, took.Round(time.Microsecond), err)
+			}
+		} else if took > slow {
 			s.log.infof("%s took %v", name, took.Round(time.Millisecond))
 		}
 		s.log.trace(name, took, err)
@@ -120,21 +122,23 @@ func (s *server) serve(ctx context.Context, m method, view *snapshot, req *jsonr
 	return m.handle(ctx, view, req.Params())
 }
 
-// wireError gives err the code that the client should see, and logs it where it
-// means that something is wrong.
-func (s *server) wireError(ctx context.Context, name string, call bool, err error) error {
-	if call && ctx.Err() != nil && errors.Is(err, ctx.Err()) {
-		return protocol.ErrRequestCancelled
-	}
+// wireError gives err the code that the client should see.
+func wireError(ctx context.Context, err error) error {
 	var coded *jsonrpc2.Error
-	if errors.As(err, &coded) && coded.Code == protocol.CodeContentModified {
-		return err // the usual fate of requests about a document that is being typed in
+	switch {
+	case ctx.Err() != nil && errors.Is(err, ctx.Err()):
+		return protocol.ErrRequestCancelled
+	case errors.As(err, &coded):
+		return err
+	default:
+		return jsonrpc2.Errorf(jsonrpc2.InternalError, "%v", err)
 	}
-	s.log.warnf("%s failed: %v", name, err)
-	if coded == nil {
-		err = jsonrpc2.Errorf(jsonrpc2.InternalError, "%v", err)
-	}
-	return err
+}
+
+// worthLogging reports whether err is more than the usual fate of requests
+// about a document that is being typed in.
+func worthLogging(err error) bool {
+	return !errors.Is(err, protocol.ErrRequestCancelled) && !errors.Is(err, protocol.ErrContentModified)
 }
 
 // request is a method with parameters and a result.

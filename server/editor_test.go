@@ -64,6 +64,12 @@ func (c counted) Write(p []byte) (int, error) {
 func launch(t testing.TB, checker checker) *editor {
 	toServer, fromEditor := io.Pipe()
 	toEditor, fromServer := io.Pipe()
+	return connectEditor(t, checker, toServer, fromServer, toEditor, fromEditor)
+}
+
+// connectEditor starts a server on one pair of pipe ends and an editor on the
+// other.
+func connectEditor(t testing.TB, checker checker, toServer io.Reader, fromServer io.Writer, toEditor io.Reader, fromEditor io.WriteCloser) *editor {
 	e := &editor{
 		t:         t,
 		raw:       fromEditor,
@@ -80,7 +86,6 @@ func launch(t testing.TB, checker checker) *editor {
 	t.Cleanup(func() {
 		_ = fromEditor.Close()
 		<-e.ended
-		_ = toEditor.Close()
 	})
 	return e
 }

@@ -1,0 +1,225 @@
+package server
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"os"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+	"go.lsp.dev/jsonrpc2"
+	"go.lsp.dev/protocol"
+
+	"github.com/graphleak/graphleak/rules"
+)
+
+// trainingScript is a program as people write it, of about so many lines: a
+// data set, a model and its training for every experiment, one of which leaks.
+func trainingScript(lines int) string {
+	var b strings.Builder
+	b.WriteString(`"""Train classifiers."""
+import argparse
+import logging
+import math
+
+import torch
+import torch.nn as nn
+import torch.nn.functional as F
+from torch.utils.data import DataLoader, Dataset
+
+log = logging.getLogger(__name__)
+`)
+	for i := 0; strings.Count(b.String(), "\n") < lines-95; i++ {
+		fmt.Fprintf(&b, `
+
+class Samples%[1]d(Dataset):
+    def __init__(self, root, transform=None):
+        self.paths = sorted(root.glob("*.pt"))
+        self.transform = transform
+
+    def __len__(self):
+        return len(self.paths)
+
+    def __getitem__(self, index):
+        sample, target = torch.load(self.paths[index])
+        if self.transform is not None:
+            sample = self.transform(sample)
+        return sample, target
+
+
+class Network%[1]d(nn.Module):
+    """A small convolutional network."""
+
+    def __init__(self, channels=3, width=64, classes=10, dropout=0.1):
+        super().__init__()
+        self.stem = nn.Sequential(
+            nn.Conv2d(channels, width, 3, padding=1),
+            nn.BatchNorm2d(width),
+            nn.ReLU(inplace=True),
+        )
+        self.blocks = nn.ModuleList([nn.Conv2d(width, width, 3, padding=1) for _ in range(4)])
+        self.head = nn.Linear(width, classes)
+        self.dropout = nn.Dropout(dropout)
+
+    def forward(self, x):
+        x = self.stem(x)
+        for block in self.blocks:
+            x = x + F.relu(block(x))
+        x = x.mean(dim=(2, 3))
+        return self.head(self.dropout(x))
+
+
+def accuracy%[1]d(logits, targets):
+    return (logits.argmax(dim=1) == targets).float().mean().item()
+
+
+def evaluate%[1]d(model, loader, device):
+    model.eval()
+    total, correct = 0, 0.0
+    with torch.no_grad():
+        for samples, targets in loader:
+            samples, targets = samples.to(device), targets.to(device)
+            correct += accuracy%[1]d(model(samples), targets) * len(targets)
+            total += len(targets)
+    return correct / max(total, 1)
+
+
+def train%[1]d(args, device):
+    model = Network%[1]d(width=args.width).to(device)
+    optimizer = torch.optim.AdamW(model.parameters(), lr=args.lr, weight_decay=1e-2)
+    schedule = torch.optim.lr_scheduler.LambdaLR(optimizer, lambda s: 0.5 * (1 + math.cos(math.pi * s / args.steps)))
+    loader = DataLoader(Samples%[1]d(args.root), batch_size=args.batch_size, shuffle=True, num_workers=4)
+    best = 0.0
+    for epoch in range(args.epochs):
+        model.train()
+        running, seen = 0.0, 0
+        for step, (samples, targets) in enumerate(loader):
+            samples, targets = samples.to(device), targets.to(device)
+            loss = F.cross_entropy(model(samples), targets)
+            optimizer.zero_grad(set_to_none=True)
+            loss.backward()
+            nn.utils.clip_grad_norm_(model.parameters(), 1.0)
+            optimizer.step()
+            schedule.step()
+            running += loss.item()
+            seen += 1
+            if step %% 100 == 0:
+                log.info("epoch %%d step %%d loss %%.4f", epoch, step, running / seen)
+        score = evaluate%[1]d(model, loader, device)
+        if score > best:
+            best = score
+            torch.save(model.state_dict(), args.out / "best%[1]d.pt")
+    return best
+`, i)
+	}
+	b.WriteString(`
+
+def validate(model, loader, device):
+    total_loss = 0
+    for samples, targets in loader:
+        loss = F.cross_entropy(model(samples.to(device)), targets.to(device))
+        total_loss += loss
+    return total_loss / len(loader)
+
+
+def main():
+    parser = argparse.ArgumentParser()
+    parser.add_argument("--width", type=int, default=64)
+    args = parser.parse_args()
+    train0(args, torch.device("cuda" if torch.cuda.is_available() else "cpu"))
+
+
+if __name__ == "__main__":
+    main()
+`)
+	for strings.Count(b.String(), "\n") < lines {
+		b.WriteString("# End.\n")
+	}
+	return b.String()
+}
+
+// BenchmarkKeystroke measures the time from an edit to its diagnostics, seen
+// from the editor: through pipes, decoding, the check and encoding.
+func BenchmarkKeystroke(b *testing.B) {
+	for _, lines := range []int{200, 500, 1000} {
+		b.Run(fmt.Sprintf("lines=%d", lines), func(b *testing.B) {
+			e := launchOverPipes(b)
+			e.initialize(`{"general":{"positionEncodings":["utf-16"]},"textDocument":{"publishDiagnostics":{"relatedInformation":true}}}`)
+			src := trainingScript(lines)
+			e.open(script, 0, src)
+			e.diagnosticsOf(script, 0)
+
+			// The user types a comment, letter by letter, and deletes it again,
+			// inside of the function that leaks.
+			before, _, _ := strings.Cut(src, "        total_loss += loss")
+			line := uint32(strings.Count(before, "\n"))
+			const keys = 20
+			var times []time.Duration
+			version := int32(0)
+			for b.Loop() {
+				version++
+				at := uint32(len("        total_loss += loss"))
+				key, r := "", span(line, at, line, at+1)
+				if column := uint32(version-1) % (2 * keys); column < keys {
+					key, r = "#", span(line, at+column, line, at+column)
+				}
+				began := time.Now()
+				e.change(script, version, r, key)
+				e.diagnosticsOf(script, version)
+				times = append(times, time.Since(began))
+			}
+			slices.Sort(times)
+			b.ReportMetric(times[len(times)/2].Seconds()*1e3, "median-ms")
+			b.ReportMetric(times[len(times)*99/100].Seconds()*1e3, "p99-ms")
+		})
+	}
+}
+
+// launchOverPipes connects an editor to a server over pipes of the operating
+// system, as between processes.
+func launchOverPipes(b *testing.B) *editor {
+	toServer, fromEditor, err := os.Pipe()
+	require.NoError(b, err)
+	toEditor, fromServer, err := os.Pipe()
+	require.NoError(b, err)
+	return connectEditor(b, rules.NewChecker(), toServer, fromServer, toEditor, fromEditor)
+}
+
+// BenchmarkRoundTrip measures what a request costs that has nothing to do.
+func BenchmarkRoundTrip(b *testing.B) {
+	e := launchOverPipes(b)
+	e.initialize(`{}`)
+	ctx := context.Background()
+	params := &protocol.HoverParams{}
+	params.TextDocument.URI = "file:///not/open.py"
+	b.ReportAllocs()
+	for b.Loop() {
+		if _, err := e.server.Hover(ctx, params); err != nil {
+			b.Fatal(err)
+		}
+	}
+}
+
+// BenchmarkStream measures reading frames with the check for ones cut short.
+func BenchmarkStream(b *testing.B) {
+	body := `{"jsonrpc":"2.0","method":"x","params":{"text":"` + strings.Repeat("for x in loader: total += loss\\n", 8000) + `"}}`
+	in := frame(body)
+	b.SetBytes(int64(len(in)))
+	for b.Loop() {
+		s := newStream(strings.NewReader(in), io.Discard, nil, func(error) {})
+		msg, _, err := s.Read(context.Background())
+		if err != nil || msg.(jsonrpc2.RequestMessage).Method() != "x" {
+			b.Fatal(err)
+		}
+	}
+}
+
+func TestTrainingScriptHasTheLinesAskedFor(t *testing.T) {
+	for _, lines := range []int{200, 500, 1000} {
+		require.InDelta(t, lines, strings.Count(trainingScript(lines), "\n"), 20)
+	}
+}
