@@ -16,12 +16,14 @@ var update = flag.Bool("update", false, "rewrite the golden trees in testdata")
 
 // dump writes t as an indented outline: role, kind, what is wrong with the node
 // and, for leaves, their text.
-func dump(t *Tree) string {
+func dump(t *Tree) string { return dumpNode(t, t.Root()) }
+
+func dumpNode(t *Tree, root NodeID) string {
 	var b strings.Builder
 	var node func(n NodeID, depth int)
 	node = func(n NodeID, depth int) {
 		b.WriteString(strings.Repeat("  ", depth))
-		if role := t.Role(n); role != NoField {
+		if role := t.Role(n); role != NoField && n != root {
 			fmt.Fprintf(&b, "%v: ", role)
 		}
 		b.WriteString(t.Kind(n).String())
@@ -39,7 +41,7 @@ func dump(t *Tree) string {
 			node(c, depth+1)
 		}
 	}
-	node(t.Root(), 0)
+	node(root, 0)
 	return b.String()
 }
 

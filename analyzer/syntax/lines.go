@@ -12,6 +12,7 @@ type line struct {
 	word       string // the first word: a keyword, a name, "@" or empty
 	colon      bool   // ends in a colon that opens a block
 	inline     bool   // has such a colon, with a statement behind it
+	colonAt    int    // the first such colon
 	open       bool   // a bracket or string does not close
 	closers    string // the brackets that close what is open
 }
@@ -27,8 +28,7 @@ const maxLogicalLine = 1000
 // It reports false at the end of the text.
 //
 // What is half-typed often lacks a closing bracket. So brackets end where a
-// line begins with a keyword that cannot stand in them and is not indented
-// further than the statement.
+// line begins with a keyword that cannot stand in them.
 func nextLine(src string, at int) (line, bool) {
 	begin, start, width, ok := firstToken(src, at)
 	if !ok {
@@ -104,6 +104,9 @@ func nextLine(src string, at int) (line, bool) {
 		}
 		if l.colon && !colon {
 			l.inline = true
+		}
+		if colon && !l.inline {
+			l.colonAt = i
 		}
 		l.colon = colon
 		i++
@@ -247,25 +250,28 @@ func fieldEnd(src string, at int, quote string, nesting int) int {
 	return len(src)
 }
 
-// interrupts reports whether the physical line at at, or the first after it
-// that is not blank, cannot stand in a bracket that a statement indented by
+// interrupts reports whether the first physical line from at on that is not
+// blank, cannot stand in a bracket that a statement indented by
 // width has opened.
 func interrupts(src string, at, width int) bool {
 	_, start, w, ok := firstToken(src, at)
-	if !ok || w > width {
+	if !ok {
 		return false
 	}
-	switch word(src[start:]) {
+	code := src[start:lineStop(src, start)]
+	switch word(code) {
 	case "def", "class", "import", "while", "with", "try", "except", "finally", "return", "raise", "del", "assert",
 		"global", "nonlocal", "pass", "break", "continue":
 		return true
 	case "for", "if", "elif", "else":
-		code, _, _ := strings.Cut(src[start:lineStop(src, start)], "#")
-		return strings.HasSuffix(strings.TrimSpace(code), ":")
+		code, _, _ = strings.Cut(code, "#")
+		return w <= width && strings.HasSuffix(strings.TrimSpace(code), ":")
 	case "from":
-		return strings.Contains(src[start:lineStop(src, start)], " import ")
+		return strings.Contains(code, " import ")
 	case "@":
-		return start+1 < len(src) && isWordByte(src[start+1])
+		_, after, _, _ := firstToken(src, start+len(code))
+		next := word(src[after:])
+		return next == "@" || next == "def" || next == "class"
 	}
 	return false
 }

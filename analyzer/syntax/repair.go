@@ -58,9 +58,17 @@ type repairer struct {
 
 	edits []text.Edit // in order
 
+	before state // what held before the current line
+
 	// What may still be read, in bytes: texts that are all errors must not
 	// take many times longer than others.
 	lexing, parsing int
+}
+
+// state is what a line changes.
+type state struct {
+	levels []level
+	edits  int
 }
 
 // level is a block that is open.
@@ -81,6 +89,7 @@ func (r *repairer) run() {
 			break
 		}
 		r.lexing -= l.next - l.begin
+		r.before = state{slices.Clone(r.levels), len(r.edits)}
 		fits := r.enter(&l)
 		if next, ok := r.keep(&l, fits); ok {
 			at = next
@@ -121,6 +130,22 @@ func (r *repairer) enter(l *line) bool {
 	return false
 }
 
+// reenter moves l, which is to be replaced, into the block before it if the line
+// at next goes on with that block: what is typed too far left does not end it.
+func (r *repairer) reenter(l *line, next int) {
+	_, _, width, ok := firstToken(r.src, next)
+	if !ok || width <= r.top().width {
+		return
+	}
+	for i, level := range r.before.levels {
+		if level.width == width {
+			r.levels, r.edits = r.before.levels[:i+1], r.edits[:r.before.edits]
+			r.edit(l.begin, l.start, level.indent)
+			return
+		}
+	}
+}
+
 // settle completes the last statement of the innermost block before one that
 // starts with word: a try needs a handler.
 func (r *repairer) settle(word string) {
@@ -139,10 +164,10 @@ func (r *repairer) keep(l *line, fits bool) (next int, ok bool) {
 		return 0, false
 	}
 	compound := shapes[r.tree.Kind(n)] == compoundStatement
-	if compound && !fits {
-		return 0, false // its blocks would no longer fit
-	}
 	end := r.tree.Span(n).End
+	if compound && (!fits || l.colon && end == l.end) {
+		return 0, false // its block would not fit, or is not there
+	}
 	stop := lineStop(r.src, end)
 	rest := strings.TrimSpace(r.src[min(end, stop):stop])
 	if end > l.start && r.src[end-1] == '\n' { // some statements take their line end
@@ -152,20 +177,58 @@ func (r *repairer) keep(l *line, fits bool) (next int, ok bool) {
 		return 0, false
 	}
 	next = min(stop+1, len(r.src))
-	if _, _, width, more := firstToken(r.src, next); more && width > l.width && compound {
-		return 0, false // the rest of its block is lost
-	}
 	if r.tree.hidesDefinition(n) && !r.continues(next, l.width) {
 		return 0, false
 	}
 	if !r.fitsOwner(l) {
 		return 0, false
 	}
-	r.top().last = l.word
-	if l.word == "try" {
-		r.top().last = "except" // it has one
-	}
+	r.top().last = keyword(l.word)
+	r.follow(n)
 	return next, true
+}
+
+// keyword is how a complete statement that starts with word may go on.
+func keyword(word string) string {
+	if word == "try" {
+		return "except" // it has one
+	}
+	return word
+}
+
+// follow opens the blocks that n ends with: more of them may come.
+func (r *repairer) follow(n NodeID) {
+	for {
+		owner, last := n, r.tree.last(n)
+		switch shapes[r.tree.Kind(last)] {
+		case compoundStatement, clause:
+			n = last
+		case block:
+			start := r.tree.Span(last).Start
+			begin, first, width, _ := firstToken(r.src, strings.LastIndexByte(r.src[:start], '\n')+1)
+			if first != start {
+				return // on the line of its header
+			}
+			n = r.tree.last(last)
+			if n < 0 {
+				return
+			}
+			r.levels = append(r.levels, level{
+				width: width, indent: r.src[begin:start], owner: word(r.tree.Text(owner)), last: keyword(word(r.tree.Text(n))),
+			})
+		default:
+			return
+		}
+	}
+}
+
+// last is the last child of n, comments left out.
+func (t *Tree) last(n NodeID) NodeID {
+	last := NoNode
+	for c := range t.Children(n) {
+		last = c
+	}
+	return last
 }
 
 // statementAt is the outermost statement that starts at offset, or NoNode.
@@ -219,28 +282,38 @@ func (r *repairer) continues(at, width int) bool {
 // statement reads l as a statement or as the header of one, or replaces it. It
 // returns where the next line starts.
 func (r *repairer) statement(l *line) (next int) {
-	if l.colon && isHeader(l.word) || r.lacksColon(l) {
-		if next, ok := r.readHeader(l); ok {
-			return next
-		}
-	} else if !l.open && r.fitsOwner(l) && r.valid(l) {
+	if !l.open && r.fitsOwner(l) && r.valid(l) {
 		doubtful := l.multi(r.src) && swallows(r.src[l.start:l.end])
 		if !doubtful || r.continues(l.next, l.width) {
 			r.top().last = l.word
+			r.header = l.colon
 			return l.next
 		}
+	}
+	if first := r.firstLine(l); r.opensBlock(first) {
+		r.complete(first)
+		r.top().last = first.word
+		r.header = true
+		return first.next
 	}
 	return r.replace(l)
 }
 
-// lacksColon reports whether l starts like the header of a compound statement,
-// without a colon but with a block.
-func (r *repairer) lacksColon(l *line) bool {
-	if !isHeader(l.word) || l.colon || l.inline || l.word == "case" && r.top().owner != "match" {
-		return false
+// opensBlock reports whether l, which is not valid, looks as if it was to be the
+// header of a block: it starts as one or ends in a colon, and the next line is
+// indented further.
+func (r *repairer) opensBlock(l *line) bool {
+	_, start, width, ok := firstToken(r.src, l.next)
+	if !ok || width <= l.width {
+		return l.colon && isHeader(l.word) && l.word != "case"
 	}
-	_, start, width, ok := firstToken(r.src, r.firstLine(l).next)
-	return ok && width > l.width && (l.word != "match" || word(r.src[start:]) == "case")
+	switch l.word {
+	case "match":
+		return word(r.src[start:]) == "case"
+	case "case":
+		return r.top().owner == "match"
+	}
+	return isHeader(l.word) || l.colon
 }
 
 // firstLine is l up to its first line end.
@@ -259,56 +332,42 @@ func (r *repairer) firstLine(l *line) *line {
 	return &f
 }
 
-// readHeader reads l as the header of a block. A header that is no Python gets
-// what it lacks, or is replaced as a whole by one with the same keyword.
-func (r *repairer) readHeader(l *line) (next int, ok bool) {
-	fits := r.fitsOwner(l)
-	if !fits && l.word == "case" || l.word == "@" {
-		return 0, false
-	}
-	if !(l.colon && !l.open && fits && r.valid(l)) {
-		l = r.firstLine(l)
-		switch {
-		case fits:
-			r.complete(l)
-		case r.top().owner == "match":
-			l.word = "case"
-			r.edit(l.start, l.end, plainHeaders[l.word])
-		default:
-			l.word = "if"
-			r.edit(l.start, l.end, plainHeaders[l.word])
-		}
-	}
-	r.top().last = l.word
-	r.header = true
-	return l.next, true
-}
-
-// complete adds to the header l what makes it one.
+// complete makes the first line of a header one: it adds what is missing, cuts
+// off what is behind, or puts a plain one with the same keyword in its place.
 func (r *repairer) complete(l *line) {
-	try := func(at int, s string) bool {
-		whole := *l
-		if !r.validText(l.word, r.src[l.start:at]+s+r.src[at:whole.end]) {
-			return false
+	if !r.fitsOwner(l) || !isHeader(l.word) {
+		l.word = "if"
+		if r.top().owner == "match" {
+			l.word = "case"
 		}
-		r.edit(at, at, s)
-		return true
+		r.edit(l.start, l.end, plainHeaders[l.word])
+		return
 	}
 	if l.colon {
 		colon := l.end - 1
-		if try(colon, " _") || try(colon, l.closers) {
+		if r.try(l, colon, colon, " _") {
 			return
 		}
 	} else {
+		if l.inline && r.try(l, l.colonAt+1, l.end, "") {
+			return
+		}
 		for _, s := range []string{":", " _:", " _():", " _ in _:", " in _:"} {
-			if try(l.end, l.closers+s) || l.closers != "" && try(l.end, "_"+l.closers+s) {
+			if r.try(l, l.end, l.end, l.closers+s) || l.closers != "" && r.try(l, l.end, l.end, "_"+l.closers+s) {
 				return
 			}
 		}
 	}
-	if s, ok := plainHeaders[l.word]; ok {
-		r.edit(l.start, l.end, s)
+	r.edit(l.start, l.end, plainHeaders[l.word])
+}
+
+// try makes an edit of l if that gives a header.
+func (r *repairer) try(l *line, start, end int, s string) bool {
+	if !r.validText(l.word, r.src[l.start:start]+s+r.src[end:l.end]) {
+		return false
 	}
+	r.edit(start, end, s)
+	return true
 }
 
 // plainHeaders stand in for headers that cannot be read.
@@ -368,6 +427,8 @@ func (r *repairer) validText(word, s string) bool {
 		s = "if _: pass\n" + s
 	case "except", "finally":
 		s = "try: pass\n" + s
+	case "try":
+		s += "\nfinally: pass"
 	case "case":
 		if r.top().owner == "match" {
 			s = "match _:\n " + s
@@ -386,6 +447,7 @@ func (r *repairer) replace(l *line) (next int) {
 	if l.multi(r.src) {
 		end, next = r.extent(l)
 	}
+	r.reenter(l, next)
 	s := "pass"
 	if r.top().owner == "match" {
 		s = "case _: pass"
@@ -405,7 +467,7 @@ func (r *repairer) extent(l *line) (end, next int) {
 	}
 	for next < l.next {
 		_, start, width, ok := firstToken(r.src, next)
-		if !ok {
+		if !ok || interrupts(r.src, start, l.width) {
 			break
 		}
 		closes := strings.IndexByte(")]}", r.src[start]) >= 0 && width == l.width
