@@ -1,0 +1,182 @@
+package server
+
+import (
+	"encoding/json"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+	"go.lsp.dev/protocol"
+	"go.lsp.dev/uri"
+
+	"github.com/graphleak/graphleak/analyzer/text"
+	"github.com/graphleak/graphleak/rules"
+)
+
+// evaluation leaks: no backward runs, so every step's graph stays. The leak is
+// behind characters that count differently in each unit.
+const evaluation = `import torch
+import torch.nn.functional as F
+
+
+def evaluate(model, loader):
+    total_loss = 0
+    for x, y in loader:
+        loss = F.cross_entropy(model(x), y)
+        note = "é😀"; total_loss += loss
+    return total_loss
+
+
+def report(value):
+    return f"{value:.3f}"
+`
+
+// apply makes the edits of an action in src as a client does.
+func apply(t *testing.T, src string, id uri.URI, edit *protocol.WorkspaceEdit, enc text.Encoding) string {
+	t.Helper()
+	m := text.NewMapper([]byte(src))
+	var edits []text.Edit
+	for _, e := range edit.Changes[id] {
+		edits = append(edits, text.Edit{
+			Span: text.Span{Start: offset(m, e.Range.Start, enc), End: offset(m, e.Range.End, enc)},
+			New:  e.NewText,
+		})
+	}
+	out, err := text.Apply([]byte(src), edits)
+	require.NoError(t, err)
+	return string(out)
+}
+
+func TestLeakIsFoundExplainedAndFixed(t *testing.T) {
+	for encoding, capabilities := range encodings {
+		t.Run(capabilities, func(t *testing.T) {
+			e := launch(t, rules.NewChecker())
+			e.initialize(strings.TrimSuffix(capabilities, "}") + `,"textDocument":{"publishDiagnostics":{"relatedInformation":true},"hover":{"contentFormat":["markdown"]}}}`)
+			e.open(script, 1, evaluation)
+			diagnostics := e.diagnosticsOf(script, 1)
+			require.Len(t, diagnostics, 1)
+			d := diagnostics[0]
+			assert.Equal(t, protocol.String("GL101"), d.Code)
+			assert.Equal(t, protocol.DiagnosticSeverityError, d.Severity)
+			assert.NotEmpty(t, d.RelatedInformation)
+			m := text.NewMapper([]byte(evaluation))
+			start, end := offset(m, d.Range.Start, encoding), offset(m, d.Range.End, encoding)
+			assert.Equal(t, "loss", evaluation[start:end])
+			assert.Equal(t, strings.Index(evaluation, "+= loss")+len("+= "), start)
+
+			hover, err := e.hover(script, d.Range.Start)
+			require.NoError(t, err)
+			require.NotNil(t, hover)
+			assert.Contains(t, hover.Contents.(*protocol.MarkupContent).Value, message(t, d))
+
+			actions, err := e.codeActions(script, d.Range)
+			require.NoError(t, err)
+			require.NotEmpty(t, actions)
+			fixed := apply(t, evaluation, script, actions[0].Edit, encoding)
+			assert.Contains(t, fixed, "total_loss += loss.")
+			e.changes(script, 2, &protocol.TextDocumentContentChangeWholeDocument{Text: fixed})
+			assert.Empty(t, e.diagnosticsOf(script, 2))
+		})
+	}
+}
+
+func TestHalfTypedCodeKeepsItsFindings(t *testing.T) {
+	line := uint32(strings.Count(evaluation[:strings.Index(evaluation, "    return total_loss")], "\n"))
+	end := uint32(strings.Count(evaluation, "\n"))
+	tests := []struct {
+		name  string
+		line  uint32
+		typed string
+		fixes bool // of the finding are still offered
+	}{
+		{"in the function that leaks", line, "        print(", false},
+		{"an open string", line, "        print(\"", false},
+		{"an attribute", line, "        loss.", false},
+		{"in another function", end, "    x = (", true},
+		{"a new function", end, "\n\ndef new(self, ", true},
+	}
+	for _, test := range tests {
+		t.Run(test.name, func(t *testing.T) {
+			e := launch(t, rules.NewChecker())
+			e.initialize(`{}`)
+			e.open(script, 0, evaluation)
+			require.Len(t, e.diagnosticsOf(script, 0), 1)
+			e.change(script, 1, span(test.line, 0, test.line, 0), "\n")
+			require.Len(t, e.diagnosticsOf(script, 1), 1)
+			version, at := int32(1), protocol.Position{Line: test.line}
+			for _, key := range test.typed {
+				version++
+				e.change(script, version, protocol.Range{Start: at, End: at}, string(key))
+				if at.Character++; key == '\n' {
+					at = protocol.Position{Line: at.Line + 1}
+				}
+				diagnostics := e.diagnosticsOf(script, version)
+				require.Len(t, diagnostics, 1, "after %q", test.typed[:version-1])
+				assert.Equal(t, protocol.String("GL101"), diagnostics[0].Code)
+			}
+			actions, err := e.codeActions(script, span(0, 0, 99, 0))
+			require.NoError(t, err)
+			assert.Equal(t, test.fixes, len(actions) > 0)
+		})
+	}
+}
+
+func TestCellsOfNotebooksMayHaveMagics(t *testing.T) {
+	const cell uri.URI = "vscode-notebook-cell:/home/me/a.ipynb#W0sZmlsZQ%3D%3D"
+	e := launch(t, rules.NewChecker())
+	e.initialize(`{}`)
+	e.open(cell, 1, "%matplotlib inline\n!pip install torch\n"+evaluation)
+	diagnostics := e.diagnosticsOf(cell, 1)
+	require.Len(t, diagnostics, 1)
+	assert.Equal(t, protocol.String("GL101"), diagnostics[0].Code)
+	assert.Equal(t, uint32(10), diagnostics[0].Range.Start.Line)
+}
+
+func TestDocumentsThatAreNoPythonSayWhy(t *testing.T) {
+	e := launch(t, rules.NewChecker())
+	e.initialize(`{}`)
+	for i, src := range []string{"\x00\x01\x02", strings.Repeat("x = 1\n", 300_000)} {
+		id := uri.URI(fmt.Sprintf("file:///project/bad%d.py", i))
+		e.open(id, 1, src)
+		diagnostics := e.diagnosticsOf(id, 1)
+		require.Len(t, diagnostics, 1)
+		assert.Equal(t, protocol.DiagnosticSeverityInformation, diagnostics[0].Severity)
+		assert.Contains(t, message(t, diagnostics[0]), "Not analysed: ")
+	}
+}
+
+func TestDiagnoseNamesTheLeakInTheWorkspace(t *testing.T) {
+	folder := t.TempDir()
+	require.NoError(t, os.WriteFile(filepath.Join(folder, "train.py"), []byte(evaluation), 0o600))
+	log, err := json.Marshal(diagnoseArgument{Text: fmt.Sprintf(`Traceback (most recent call last):
+  File "%s", line 8, in evaluate
+    loss = F.cross_entropy(model(x), y)
+torch.OutOfMemoryError: CUDA out of memory. Tried to allocate 2.00 GiB. GPU 0 has a total capacity of 79.15 GiB of which 1.05 GiB is free. Including non-PyTorch memory, this process has 78.09 GiB memory in use. Of the allocated memory 76.41 GiB is allocated by PyTorch, and 1.19 GiB is reserved by PyTorch but unallocated.
+`, filepath.ToSlash(filepath.Join(folder, "train.py")))})
+	require.NoError(t, err)
+	e := launch(t, rules.NewChecker())
+	e.initialize(`{}`, folder)
+	raw, err := e.command("graphleak.diagnose", "", string(log))
+	require.NoError(t, err)
+	var result struct {
+		Diagnosis struct {
+			Failure  string
+			Suspects []struct {
+				Path  string
+				Code  string
+				Range struct{ Start struct{ Line int } }
+			}
+		}
+	}
+	require.NoError(t, json.Unmarshal(raw, &result))
+	assert.Equal(t, "memory.cuda-oom.graph-retained", result.Diagnosis.Failure)
+	require.Len(t, result.Diagnosis.Suspects, 1)
+	suspect := result.Diagnosis.Suspects[0]
+	assert.Equal(t, "train.py", suspect.Path)
+	assert.Equal(t, "GL101", suspect.Code)
+	assert.Equal(t, 9, suspect.Range.Start.Line)
+}
