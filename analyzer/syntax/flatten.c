@@ -34,10 +34,11 @@ uint32_t gl_flatten(gl_node root, gl_grammar grammar, gl_flat *out, uint32_t cap
 		if (field || ts_node_is_named(node)) {
 			if (n == cap) break;
 			uint16_t symbol = ts_node_symbol(node);
+			bool error = symbol >= grammar.symbols;
 			out[n] = (gl_flat){
-				.kind = symbol < grammar.symbols ? grammar.kinds[symbol] : grammar.error,
+				.kind = error ? grammar.error : grammar.kinds[symbol],
 				.field = grammar.fields[field],
-				.flags = (ts_node_is_missing(node) ? 1 : 0) | (ts_node_has_error(node) ? 2 : 0),
+				.flags = (ts_node_is_missing(node) ? 1 : 0) | (error || ts_node_has_error(node) ? 2 : 0),
 				.start = ts_node_start_byte(node),
 				.end = ts_node_end_byte(node),
 				.parent = parent, .first = -1, .next = -1,

@@ -130,8 +130,9 @@ func (r *repairer) enter(l *line) bool {
 	return false
 }
 
-// reenter moves l, which is to be replaced, into the block before it if the line
-// at next goes on with that block: what is typed too far left does not end it.
+// reenter moves l, a single line to be replaced, into the block before it if the
+// line at next goes on with that block: what is typed too far left does not end
+// it.
 func (r *repairer) reenter(l *line, next int) {
 	_, _, width, ok := firstToken(r.src, next)
 	if !ok || width <= r.top().width {
@@ -447,7 +448,9 @@ func (r *repairer) replace(l *line) (next int) {
 	if l.multi(r.src) {
 		end, next = r.extent(l)
 	}
-	r.reenter(l, next)
+	if next == nextStart(r.src, l.start) {
+		r.reenter(l, next)
+	}
 	s := "pass"
 	if r.top().owner == "match" {
 		s = "case _: pass"

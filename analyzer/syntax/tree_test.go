@@ -1,6 +1,7 @@
 package syntax
 
 import (
+	"os"
 	"testing"
 	"unicode/utf8"
 
@@ -58,8 +59,14 @@ func FuzzParse(f *testing.F) {
 		"", "\ufeffx = 1\n", "def f(a):\n    return a\n", "class A:\n\tdef f(self,\n\t\tx = (\n", "try:\n  x\nelse\n y",
 		"match x:\n case 1:\n  a\n b = (\n", "f'{x!r:{w}}' \\\n", "if x:\n  a\n else:\n b\n", "@a\n@\ndef\n x", "\"\"\"a\ndef f():\n \"\"\"\n",
 		"total +=\nopt.step()\n", "a\rb\r\n(\n", "for x in y\n try:\n  try:\n   x = [\n",
+		"\x01{{{\r\\",
 	} {
 		f.Add([]byte(s))
+	}
+	for _, file := range []string{"testdata/training.py", "testdata/broken.py"} {
+		src, err := os.ReadFile(file)
+		require.NoError(f, err)
+		f.Add(src)
 	}
 	f.Fuzz(func(t *testing.T, src []byte) {
 		for _, parse := range []func([]byte) (*Tree, error){Parse, ParseNotebook} {
