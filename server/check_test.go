@@ -2,6 +2,7 @@ package server
 
 import (
 	"context"
+	"fmt"
 	"strings"
 	"sync/atomic"
 	"testing"
@@ -141,4 +142,24 @@ func TestDocumentThatIsNotAnalysedSaysWhy(t *testing.T) {
 	assert.Equal(t, protocol.DiagnosticSeverityInformation, diagnostics[0].Severity)
 	assert.Equal(t, "Not analysed: larger than 1 MB", message(t, diagnostics[0]))
 	assert.Equal(t, span(0, 0, 0, 10), diagnostics[0].Range)
+}
+
+func TestOtherDocumentsAreCheckedAgainOnSave(t *testing.T) {
+	var checks atomic.Int32
+	e := launch(t, checkerFunc(func(_ context.Context, src rules.Source) (rules.Report, error) {
+		n := int(checks.Add(1))
+		return rules.Report{Findings: []rules.Finding{{Message: fmt.Sprint(src.Path, " ", n)}}}, nil
+	}))
+	e.initialize(`{}`)
+	e.open(script, 5, "from meter import Meter")
+	require.Len(t, e.diagnosticsOf(script, 5), 1)
+	e.open("file:///project/meter.py", 1, "class Meter: ...")
+	require.Len(t, e.diagnosticsOf("file:///project/meter.py", 1), 1)
+
+	require.NoError(t, e.server.DidSave(e.context(), &protocol.DidSaveTextDocumentParams{
+		TextDocument: protocol.TextDocumentIdentifier{URI: "file:///project/meter.py"},
+	}))
+	assert.Equal(t, "/project/train.py 3", message(t, e.diagnosticsOf(script, 5)[0]))
+	e.alive()
+	assert.Equal(t, int32(3), checks.Load(), "what was saved has not changed")
 }

@@ -136,7 +136,7 @@ func TestFixesForFilesThatAreNotOpenAreRefused(t *testing.T) {
 	actions, err := e.codeActions(script, span(0, 0, 0, 0))
 	require.NoError(t, err)
 	assert.Empty(t, actions, "the file may have changed")
-	assert.Empty(t, e.diagnosticsOf(script, 1)[0].RelatedInformation)
+	assert.Empty(t, e.diagnosticsOf(script, 1)[0].RelatedInformation, "the file cannot be read")
 
 	e.open("file:///project/meter.py", 3, "y\n")
 	e.change(script, 2, span(0, 0, 0, 0), " ")

@@ -10,7 +10,6 @@ import (
 	"go.lsp.dev/protocol"
 
 	"github.com/graphleak/graphleak/analyzer/crash"
-	"github.com/graphleak/graphleak/rules"
 	"github.com/graphleak/graphleak/rules/failures"
 )
 
@@ -46,7 +45,7 @@ func (s *server) executeCommand(ctx context.Context, view *snapshot, params *pro
 // diagnose explains a failed run. Suspects are looked for in the workspace
 // folders of view.
 func (s *server) diagnose(ctx context.Context, view *snapshot, arg diagnoseArgument) (protocol.LSPAny, error) {
-	diagnoser := failures.NewDiagnoser(failures.Options{Roots: view.roots(), Checker: rules.NewChecker()})
+	diagnoser := failures.NewDiagnoser(failures.Options{Roots: view.roots(), Checker: s.opts.Checker})
 	name := arg.URI
 	if name == "" {
 		name = "log"

@@ -8,13 +8,15 @@ import (
 
 // span is a span of doc as the client counts.
 func (v *snapshot) span(doc *document, s text.Span) protocol.Range {
-	m := doc.mapper()
-	return protocol.Range{Start: v.position(m, s.Start), End: v.position(m, s.End)}
+	return v.rangeOf(doc.mapper(), s)
 }
 
-func (v *snapshot) position(m *text.Mapper, offset int) protocol.Position {
-	p := m.Position(offset, v.client.encoding)
-	return protocol.Position{Line: uint32(p.Line), Character: uint32(p.Column)}
+func (v *snapshot) rangeOf(m *text.Mapper, s text.Span) protocol.Range {
+	at := func(offset int) protocol.Position {
+		p := m.Position(offset, v.client.encoding)
+		return protocol.Position{Line: uint32(p.Line), Character: uint32(p.Column)}
+	}
+	return protocol.Range{Start: at(s.Start), End: at(s.End)}
 }
 
 // bytes is a range of doc as we count.

@@ -7,6 +7,8 @@ import (
 	"go.lsp.dev/protocol"
 	"go.lsp.dev/uri"
 
+	"github.com/graphleak/graphleak/analyzer/sources"
+	"github.com/graphleak/graphleak/analyzer/syntax"
 	"github.com/graphleak/graphleak/analyzer/text"
 	"github.com/graphleak/graphleak/rules"
 )
@@ -139,12 +141,17 @@ func severity(s rules.Severity) protocol.DiagnosticSeverity {
 	}
 }
 
-// location is a place in doc or, named by its path, in another open document.
+// location is a place in a file: in doc, in another open document or, if the
+// file is not open, as it is on disk. It fails if the file cannot be read.
 func (v *snapshot) location(doc *document, path string, span text.Span) (protocol.Location, bool) {
 	if path != doc.path {
-		other, ok := v.document(path)
-		if !ok {
-			return protocol.Location{}, false
+		other, open := v.document(path)
+		if !open {
+			src, err := sources.Read(path, syntax.MaxBytes)
+			if err != nil {
+				return protocol.Location{}, false
+			}
+			return protocol.Location{URI: uri.File(path), Range: v.rangeOf(text.NewMapper(src), span)}, true
 		}
 		doc = other
 	}

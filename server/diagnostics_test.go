@@ -1,12 +1,17 @@
 package server
 
 import (
+	"context"
+	"os"
+	"path/filepath"
 	"testing"
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 	"go.lsp.dev/protocol"
+	"go.lsp.dev/uri"
 
+	"github.com/graphleak/graphleak/analyzer/text"
 	"github.com/graphleak/graphleak/rules"
 )
 
@@ -29,6 +34,22 @@ func TestDiagnosticCarriesAllThatIsKnownOfAFinding(t *testing.T) {
 		Message:  "made here",
 	}}, d.RelatedInformation)
 	assert.Equal(t, diagnosticData{Version: 4, Memory: "device", Keeps: "graph", Fixes: []fixData{}}, data(t, d))
+}
+
+func TestEvidenceInFilesThatAreNotOpenIsReadFromDisk(t *testing.T) {
+	meter := filepath.Join(t.TempDir(), "meter.py")
+	require.NoError(t, os.WriteFile(meter, []byte("# 😀\nself.sum += value\n"), 0o600))
+	e := launch(t, checkerFunc(func(_ context.Context, src rules.Source) (rules.Report, error) {
+		return rules.Report{Findings: []rules.Finding{{
+			Evidence: []rules.Evidence{{Path: meter, Span: text.Span{Start: 7, End: 24}, Message: "kept here"}},
+		}}}, nil
+	}))
+	e.initialize(`{"textDocument":{"publishDiagnostics":{"relatedInformation":true}}}`)
+	e.open(script, 1, "x")
+	assert.Equal(t, []protocol.DiagnosticRelatedInformation{{
+		Location: protocol.Location{URI: uri.File(meter), Range: span(1, 0, 1, 17)},
+		Message:  "kept here",
+	}}, e.diagnosticsOf(script, 1)[0].RelatedInformation)
 }
 
 func TestDiagnosticsLeaveOutWhatTheClientCannotShow(t *testing.T) {

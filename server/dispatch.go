@@ -41,7 +41,7 @@ func (s *server) methods(cancel func(jsonrpc2.ID)) map[string]method {
 		protocol.MethodTextDocumentDidOpen:                notification(s.didOpen),
 		protocol.MethodTextDocumentDidChange:              notification(s.didChange),
 		protocol.MethodTextDocumentDidClose:               notification(s.didClose),
-		protocol.MethodTextDocumentDidSave:                ignore,
+		protocol.MethodTextDocumentDidSave:                notification(s.didSave),
 		protocol.MethodWorkspaceDidChangeWorkspaceFolders: notification(s.didChangeWorkspaceFolders),
 		protocol.MethodWorkspaceDidChangeConfiguration:    ignore,
 		protocol.MethodWorkspaceDidChangeWatchedFiles:     ignore,

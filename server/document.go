@@ -78,6 +78,14 @@ func (d *document) next(version int32, changes []protocol.TextDocumentContentCha
 	return next, nil
 }
 
+// again is the same version, that check is to check again.
+func (d *document) again(check *check) *document {
+	again := *d
+	again.held = d.findings()
+	again.check = check
+	return &again
+}
+
 // findings are the newest ones that are known of the document.
 func (d *document) findings() []rules.Finding {
 	if out, ok := d.check.outcome(); ok && out.err == nil {

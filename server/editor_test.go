@@ -76,9 +76,11 @@ func connectEditor(t testing.TB, checker checker, toServer io.Reader, fromServer
 		ended:     make(chan struct{}),
 		published: make(chan protocol.PublishDiagnosticsParams, 1<<14),
 	}
+	opts := Options{Version: "1.2.3"}
+	opts.Checker, _ = checker.(*rules.Checker)
 	go func() {
 		defer close(e.ended)
-		e.result = serve(context.Background(), toServer, fromServer, Options{Version: "1.2.3"}, checker)
+		e.result = serve(context.Background(), toServer, fromServer, opts, checker)
 	}()
 	e.conn = jsonrpc2.NewConn(jsonrpc2.NewStream(pipe{toEditor, counted{fromEditor, &e.sent}, fromEditor.Close}), jsonrpc2.WithCodec(codec{}))
 	e.server = protocol.ServerDispatcher(e.conn)

@@ -38,9 +38,11 @@ import (
 // Options of a server.
 type Options struct {
 	Version string // for the client to show
+	// Checker checks the documents, and files for suspects. It is never nil.
+	Checker *rules.Checker
 }
 
-// checker checks one document. It is called from many goroutines at once.
+// checker is what the server needs of a *rules.Checker to check documents.
 type checker interface {
 	Check(ctx context.Context, src rules.Source) (rules.Report, error)
 }
@@ -59,7 +61,7 @@ var (
 // Both ends are closed, if they can be, when Serve returns. Reading from in may
 // go on until that has an effect.
 func Serve(ctx context.Context, in io.Reader, out io.Writer, opts Options) error {
-	return serve(ctx, in, out, opts, rules.NewChecker())
+	return serve(ctx, in, out, opts, opts.Checker)
 }
 
 func serve(ctx context.Context, in io.Reader, out io.Writer, opts Options, checker checker) error {

@@ -43,14 +43,16 @@ func (s *session) set(next *snapshot) {
 	s.now = next
 }
 
-// with is v with doc in place of the version of it that v has.
-func (v *snapshot) with(doc *document) *snapshot {
+// with is v with docs in place of the versions of them that v has.
+func (v *snapshot) with(docs ...*document) *snapshot {
 	next := *v
 	next.documents = maps.Clone(v.documents)
 	if next.documents == nil {
 		next.documents = make(map[uri.URI]*document)
 	}
-	next.documents[doc.uri] = doc
+	for _, doc := range docs {
+		next.documents[doc.uri] = doc
+	}
 	return &next
 }
 

@@ -38,6 +38,25 @@ func (s *server) didChange(params *protocol.DidChangeTextDocumentParams) error {
 	return nil
 }
 
+// didSave checks the other documents again: they may import what was saved,
+// and files that are imported are read from disk.
+func (s *server) didSave(params *protocol.DidSaveTextDocumentParams) error {
+	view := s.session.snapshot()
+	var again []*document
+	for id, doc := range view.documents {
+		if id != params.TextDocument.URI && doc.python() {
+			again = append(again, doc.again(doc.check.next(s)))
+			doc.check.cancel()
+		}
+	}
+	view = view.with(again...)
+	s.session.set(view)
+	for _, doc := range again {
+		s.startCheck(view, doc)
+	}
+	return nil
+}
+
 // didClose forgets a document, and takes its diagnostics away from the client.
 func (s *server) didClose(params *protocol.DidCloseTextDocumentParams) error {
 	view := s.session.snapshot()
