@@ -20,6 +20,7 @@ import (
 	"github.com/graphleak/graphleak/analyzer/text"
 	"github.com/graphleak/graphleak/report"
 	"github.com/graphleak/graphleak/rules"
+	"github.com/graphleak/graphleak/rules/leaks"
 	"github.com/graphleak/graphleak/rules/repair"
 )
 
@@ -111,7 +112,7 @@ type outcome struct {
 // checkAll checks what the command line names, in parallel. The outcomes are
 // in the order of the paths, whichever file was done first.
 func (c *checkCmd) checkAll(ctx context.Context, out *console) ([]outcome, []sources.Skipped, error) {
-	checker := rules.NewChecker()
+	checker := rules.NewChecker(leaks.All()...)
 	if c.readsStdin() {
 		src, err := c.readStdin(out.Stdin)
 		if err != nil {

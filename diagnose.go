@@ -14,6 +14,7 @@ import (
 	"github.com/graphleak/graphleak/analyzer/crash"
 	"github.com/graphleak/graphleak/rules"
 	"github.com/graphleak/graphleak/rules/failures"
+	"github.com/graphleak/graphleak/rules/leaks"
 )
 
 type diagnoseCmd struct {
@@ -40,7 +41,7 @@ func (c *diagnoseCmd) Run(ctx context.Context, out *console) error {
 	if err != nil {
 		return err
 	}
-	diagnoser := failures.NewDiagnoser(failures.Options{Roots: []string{c.Workspace}, Checker: rules.NewChecker()})
+	diagnoser := failures.NewDiagnoser(failures.Options{Roots: []string{c.Workspace}, Checker: rules.NewChecker(leaks.All()...)})
 	diagnosis, err := diagnoser.Diagnose(ctx, inputs)
 	if err != nil {
 		return fmt.Errorf("diagnose: %w", err)

@@ -7,8 +7,14 @@
 package rules
 
 import (
+	"cmp"
 	"context"
+	"path/filepath"
+	"slices"
 
+	"github.com/graphleak/graphleak/analyzer/flow"
+	"github.com/graphleak/graphleak/analyzer/names"
+	"github.com/graphleak/graphleak/analyzer/syntax"
 	"github.com/graphleak/graphleak/analyzer/text"
 )
 
@@ -33,17 +39,89 @@ type Report struct {
 	Damaged []text.Span
 }
 
-// A Checker runs rules over sources. It has no mutable state: one Checker may
-// be used by many goroutines.
-type Checker struct{}
+// Rule is one kind of leak.
+type Rule struct {
+	Code string // "GL101"
+	Name string // "accumulate-with-graph"
+	Doc  string // the page that people read, as Markdown
+	// Run reports the findings of a pass.
+	Run func(*Pass)
+}
 
-// NewChecker returns a checker that runs all rules.
-func NewChecker() *Checker { return &Checker{} }
+// Pass is one run of a rule over one module.
+type Pass struct {
+	Module *names.Module
+	Facts  *flow.Facts
+	// Report adds a finding. Path, Code and Rule are filled in.
+	Report func(Finding)
+}
+
+// A Checker runs rules over sources. Files that the sources import are read
+// from disk and kept until they change. One Checker may be used by many
+// goroutines.
+type Checker struct {
+	rules []*Rule
+	files names.Loader
+}
+
+// NewChecker returns a checker that runs the given rules.
+func NewChecker(rules ...*Rule) *Checker {
+	return &Checker{rules: rules, files: names.NewDisk()}
+}
+
+// Rules are the rules that c runs.
+func (c *Checker) Rules() []*Rule { return c.rules }
 
 // Check analyses one source. It returns an error only when ctx ends first.
 func (c *Checker) Check(ctx context.Context, src Source) (Report, error) {
 	if err := ctx.Err(); err != nil {
 		return Report{}, err
 	}
-	return Report{}, nil
+	parse := syntax.Parse
+	if src.Notebook {
+		parse = syntax.ParseNotebook
+	}
+	tree, err := parse(src.Text)
+	if err != nil {
+		return Report{Skipped: err.Error()}, nil
+	}
+	report := Report{Damaged: tree.DamagedSpans()}
+	path := src.Path
+	if path != "" {
+		if abs, err := filepath.Abs(path); err == nil {
+			path = abs
+		}
+	}
+	module := names.NewModule(path, tree)
+	facts, err := flow.Analyze(ctx, names.NewResolver(c.files), module)
+	if err != nil {
+		return Report{}, err
+	}
+	for _, rule := range c.rules {
+		rule.Run(&Pass{Module: module, Facts: facts, Report: func(f Finding) {
+			f.Path, f.Code, f.Rule = src.Path, rule.Code, rule.Name
+			f.inFile(path, src.Path)
+			report.Findings = append(report.Findings, f)
+		}})
+	}
+	slices.SortStableFunc(report.Findings, func(a, b Finding) int {
+		return cmp.Or(cmp.Compare(a.Span.Start, b.Span.Start), cmp.Compare(a.Code, b.Code))
+	})
+	return report, nil
+}
+
+// inFile names the checked file in evidence and edits as the caller did.
+func (f *Finding) inFile(path, as string) {
+	for i := range f.Evidence {
+		if f.Evidence[i].Path == path {
+			f.Evidence[i].Path = as
+		}
+	}
+	for _, fix := range f.Fixes {
+		for i := range fix.Edits {
+			if fix.Edits[i].Path == path {
+				fix.Edits[i].Path = as
+			}
+		}
+	}
 }

@@ -15,6 +15,7 @@ import (
 	"go.lsp.dev/protocol"
 
 	"github.com/graphleak/graphleak/rules"
+	"github.com/graphleak/graphleak/rules/leaks"
 )
 
 // trainingScript is a program as people write it, of about so many lines: a
@@ -186,7 +187,7 @@ func launchOverPipes(b *testing.B) *editor {
 	require.NoError(b, err)
 	toEditor, fromServer, err := os.Pipe()
 	require.NoError(b, err)
-	return connectEditor(b, rules.NewChecker(), toServer, fromServer, toEditor, fromEditor)
+	return connectEditor(b, rules.NewChecker(leaks.All()...), toServer, fromServer, toEditor, fromEditor)
 }
 
 // BenchmarkRoundTrip measures what a request costs that has nothing to do.

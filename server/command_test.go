@@ -10,6 +10,7 @@ import (
 	"go.lsp.dev/protocol"
 
 	"github.com/graphleak/graphleak/rules"
+	"github.com/graphleak/graphleak/rules/leaks"
 )
 
 // command runs a command with arguments given as JSON.
@@ -29,7 +30,7 @@ func (e *editor) command(name, token string, arguments ...string) (json.RawMessa
 const outOfMemory = `{"text":"Traceback (most recent call last):\n  File \"/project/train.py\", line 3, in <module>\n    total += loss\ntorch.OutOfMemoryError: CUDA out of memory. Tried to allocate 2.00 GiB. GPU 0 has a total capacity of 79.15 GiB of which 1.05 GiB is free. Including non-PyTorch memory, this process has 78.09 GiB memory in use. Of the allocated memory 76.41 GiB is allocated by PyTorch, and 1.19 GiB is reserved by PyTorch but unallocated."}`
 
 func TestDiagnoseReturnsTheDiagnosisAndItsText(t *testing.T) {
-	e := launch(t, rules.NewChecker())
+	e := launch(t, rules.NewChecker(leaks.All()...))
 	e.initialize(`{}`)
 	raw, err := e.command("graphleak.diagnose", "", outOfMemory)
 	require.NoError(t, err)
@@ -48,7 +49,7 @@ func TestDiagnoseReturnsTheDiagnosisAndItsText(t *testing.T) {
 }
 
 func TestDiagnoseShowsProgressWhereTheClientWantsIt(t *testing.T) {
-	e := launch(t, rules.NewChecker())
+	e := launch(t, rules.NewChecker(leaks.All()...))
 	e.initialize(`{}`)
 	_, err := e.command("graphleak.diagnose", "token 1", outOfMemory)
 	require.NoError(t, err)
@@ -61,7 +62,7 @@ func TestDiagnoseShowsProgressWhereTheClientWantsIt(t *testing.T) {
 }
 
 func TestCommandsRefuseWhatTheyCannotUse(t *testing.T) {
-	e := launch(t, rules.NewChecker())
+	e := launch(t, rules.NewChecker(leaks.All()...))
 	e.initialize(`{}`)
 	for name, arguments := range map[string][]string{
 		"no arguments":   nil,
@@ -82,7 +83,7 @@ func TestCommandsRefuseWhatTheyCannotUse(t *testing.T) {
 }
 
 func TestProgressCancelsTheRequestItBelongsTo(t *testing.T) {
-	e := launch(t, rules.NewChecker())
+	e := launch(t, rules.NewChecker(leaks.All()...))
 	e.initialize(`{}`)
 	s := &server{ctx: t.Context(), client: protocol.ClientDispatcher(e.conn)}
 	s.log = newLog(s)

@@ -17,6 +17,7 @@ import (
 
 	"github.com/graphleak/graphleak/analyzer/text"
 	"github.com/graphleak/graphleak/rules"
+	"github.com/graphleak/graphleak/rules/leaks"
 )
 
 const script uri.URI = "file:///project/train.py"
@@ -88,7 +89,7 @@ func TestServerSurvivesWhatClientsGetWrong(t *testing.T) {
 		{"a trace of nothing", `{"jsonrpc":"2.0","method":"$/setTrace"}`, "$/setTrace failed"},
 		{"no JSON", `{"jsonrpc"`, "no JSON-RPC 2.0 message"},
 	}
-	e := launch(t, rules.NewChecker())
+	e := launch(t, rules.NewChecker(leaks.All()...))
 	e.initialize(`{}`)
 	for _, test := range tests {
 		t.Run(test.name, func(t *testing.T) {
@@ -100,7 +101,7 @@ func TestServerSurvivesWhatClientsGetWrong(t *testing.T) {
 }
 
 func TestOptionalNotificationsAreIgnoredInSilence(t *testing.T) {
-	e := launch(t, rules.NewChecker())
+	e := launch(t, rules.NewChecker(leaks.All()...))
 	e.initialize(`{}`)
 	for _, body := range []string{
 		`{"jsonrpc":"2.0","method":"$/whatever","params":{}}`,
@@ -120,7 +121,7 @@ func TestOptionalNotificationsAreIgnoredInSilence(t *testing.T) {
 }
 
 func TestRequestsThatCannotBeServedGetTheCodeThatSaysWhy(t *testing.T) {
-	e := launch(t, rules.NewChecker())
+	e := launch(t, rules.NewChecker(leaks.All()...))
 	e.initialize(`{}`)
 	tests := []struct {
 		name, method string
@@ -276,7 +277,7 @@ func connect(t *testing.T) *stream {
 	ended := make(chan struct{})
 	go func() {
 		defer close(ended)
-		_ = serve(context.Background(), toServer, fromServer, Options{}, rules.NewChecker())
+		_ = serve(context.Background(), toServer, fromServer, Options{}, rules.NewChecker(leaks.All()...))
 	}()
 	t.Cleanup(func() {
 		_ = fromPeer.Close()
@@ -286,7 +287,7 @@ func connect(t *testing.T) *stream {
 }
 
 func TestTraceTellsOfEveryMessage(t *testing.T) {
-	e := launch(t, rules.NewChecker())
+	e := launch(t, rules.NewChecker(leaks.All()...))
 	e.initialize(`{}`)
 	traces := func() int {
 		e.mu.Lock()

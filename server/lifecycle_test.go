@@ -10,10 +10,11 @@ import (
 	"go.lsp.dev/uri"
 
 	"github.com/graphleak/graphleak/rules"
+	"github.com/graphleak/graphleak/rules/leaks"
 )
 
 func TestInitializeTellsWhatTheServerCanDo(t *testing.T) {
-	e := launch(t, rules.NewChecker())
+	e := launch(t, rules.NewChecker(leaks.All()...))
 	result := e.initialize(`{}`)
 	assert.Equal(t, "graphleak", result.ServerInfo.Name)
 	version, _ := result.ServerInfo.Version.Get()
@@ -40,13 +41,13 @@ func TestPositionEncodingIsTheCheapestThatTheClientOffers(t *testing.T) {
 	}
 	for capabilities, want := range tests {
 		t.Run(capabilities, func(t *testing.T) {
-			assert.Equal(t, want, launch(t, rules.NewChecker()).initialize(capabilities).Capabilities.PositionEncoding)
+			assert.Equal(t, want, launch(t, rules.NewChecker(leaks.All()...)).initialize(capabilities).Capabilities.PositionEncoding)
 		})
 	}
 }
 
 func TestRequestsOutsideOfTheSessionAreRefused(t *testing.T) {
-	e := launch(t, rules.NewChecker())
+	e := launch(t, rules.NewChecker(leaks.All()...))
 	_, err := e.hover("file:///a.py", protocol.Position{})
 	requireCode(t, jsonrpc2.ServerNotInitialized, err)
 
@@ -86,7 +87,7 @@ func TestTheSessionEndsAsTheProtocolWants(t *testing.T) {
 	}
 	for _, test := range tests {
 		t.Run(test.name, func(t *testing.T) {
-			e := launch(t, rules.NewChecker())
+			e := launch(t, rules.NewChecker(leaks.All()...))
 			e.initialize(`{}`)
 			test.end(e)
 			assert.ErrorIs(t, e.waitForEnd(), test.want)
@@ -95,7 +96,7 @@ func TestTheSessionEndsAsTheProtocolWants(t *testing.T) {
 }
 
 func TestExitBeforeInitializeEndsTheServer(t *testing.T) {
-	e := launch(t, rules.NewChecker())
+	e := launch(t, rules.NewChecker(leaks.All()...))
 	require.NoError(t, e.server.Exit(e.context()))
 	assert.Equal(t, ErrNoShutdown, e.waitForEnd())
 }

@@ -13,6 +13,7 @@ import (
 	"go.lsp.dev/protocol"
 
 	"github.com/graphleak/graphleak/rules"
+	"github.com/graphleak/graphleak/rules/leaks"
 )
 
 // asParent makes this program stand in for an editor: it lives until its input
@@ -45,7 +46,7 @@ func startParent(t *testing.T) (pid int, end func()) {
 
 func TestServerEndsWithItsParent(t *testing.T) {
 	pid, end := startParent(t)
-	e := launch(t, rules.NewChecker())
+	e := launch(t, rules.NewChecker(leaks.All()...))
 	id := int32(pid)
 	params := new(protocol.InitializeParams)
 	params.ProcessID = &id

@@ -15,6 +15,7 @@ import (
 
 	"github.com/graphleak/graphleak/analyzer/text"
 	"github.com/graphleak/graphleak/rules"
+	"github.com/graphleak/graphleak/rules/leaks"
 )
 
 // evaluation leaks: no backward runs, so every step's graph stays. The leak is
@@ -54,7 +55,7 @@ func apply(t *testing.T, src string, id uri.URI, edit *protocol.WorkspaceEdit, e
 func TestLeakIsFoundExplainedAndFixed(t *testing.T) {
 	for encoding, capabilities := range encodings {
 		t.Run(capabilities, func(t *testing.T) {
-			e := launch(t, rules.NewChecker())
+			e := launch(t, rules.NewChecker(leaks.All()...))
 			e.initialize(strings.TrimSuffix(capabilities, "}") + `,"textDocument":{"publishDiagnostics":{"relatedInformation":true},"hover":{"contentFormat":["markdown"]}}}`)
 			e.open(script, 1, evaluation)
 			diagnostics := e.diagnosticsOf(script, 1)
@@ -101,7 +102,7 @@ func TestHalfTypedCodeKeepsItsFindings(t *testing.T) {
 	}
 	for _, test := range tests {
 		t.Run(test.name, func(t *testing.T) {
-			e := launch(t, rules.NewChecker())
+			e := launch(t, rules.NewChecker(leaks.All()...))
 			e.initialize(`{}`)
 			e.open(script, 0, evaluation)
 			require.Len(t, e.diagnosticsOf(script, 0), 1)
@@ -127,7 +128,7 @@ func TestHalfTypedCodeKeepsItsFindings(t *testing.T) {
 
 func TestCellsOfNotebooksMayHaveMagics(t *testing.T) {
 	const cell uri.URI = "vscode-notebook-cell:/home/me/a.ipynb#W0sZmlsZQ%3D%3D"
-	e := launch(t, rules.NewChecker())
+	e := launch(t, rules.NewChecker(leaks.All()...))
 	e.initialize(`{}`)
 	e.open(cell, 1, "%matplotlib inline\n!pip install torch\n"+evaluation)
 	diagnostics := e.diagnosticsOf(cell, 1)
@@ -137,7 +138,7 @@ func TestCellsOfNotebooksMayHaveMagics(t *testing.T) {
 }
 
 func TestDocumentsThatAreNoPythonSayWhy(t *testing.T) {
-	e := launch(t, rules.NewChecker())
+	e := launch(t, rules.NewChecker(leaks.All()...))
 	e.initialize(`{}`)
 	for i, src := range []string{"\x00\x01\x02", strings.Repeat("x = 1\n", 300_000)} {
 		id := uri.URI(fmt.Sprintf("file:///project/bad%d.py", i))
@@ -158,7 +159,7 @@ func TestDiagnoseNamesTheLeakInTheWorkspace(t *testing.T) {
 torch.OutOfMemoryError: CUDA out of memory. Tried to allocate 2.00 GiB. GPU 0 has a total capacity of 79.15 GiB of which 1.05 GiB is free. Including non-PyTorch memory, this process has 78.09 GiB memory in use. Of the allocated memory 76.41 GiB is allocated by PyTorch, and 1.19 GiB is reserved by PyTorch but unallocated.
 `, filepath.ToSlash(filepath.Join(folder, "train.py")))})
 	require.NoError(t, err)
-	e := launch(t, rules.NewChecker())
+	e := launch(t, rules.NewChecker(leaks.All()...))
 	e.initialize(`{}`, folder)
 	raw, err := e.command("graphleak.diagnose", "", string(log))
 	require.NoError(t, err)

@@ -15,6 +15,7 @@ import (
 
 	"github.com/graphleak/graphleak/analyzer/text"
 	"github.com/graphleak/graphleak/rules"
+	"github.com/graphleak/graphleak/rules/leaks"
 )
 
 // patience is how long one file may take before it counts as a hang.
@@ -26,7 +27,7 @@ type checked struct {
 	check func(context.Context, rules.Source) (rules.Report, error)
 }
 
-func newChecked() checked { return checked{rules.NewChecker().Check} }
+func newChecked() checked { return checked{rules.NewChecker(leaks.All()...).Check} }
 
 // result is what the checker says of one file.
 type result struct {

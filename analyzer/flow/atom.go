@@ -1,0 +1,183 @@
+package flow
+
+import (
+	"slices"
+
+	"github.com/graphleak/graphleak/analyzer/names"
+	"github.com/graphleak/graphleak/analyzer/syntax"
+)
+
+// Atom is one thing that the graph of a value was made from.
+type Atom int32
+
+// atoms is a sorted set of atoms.
+type atoms []Atom
+
+func (a atoms) union(b atoms) atoms { return unionSorted(a, b) }
+
+func (a atoms) has(x Atom) bool {
+	_, ok := slices.BinarySearch(a, x)
+	return ok
+}
+
+func (a atoms) hasAll(b atoms) bool {
+	for _, x := range b {
+		if !a.has(x) {
+			return false
+		}
+	}
+	return true
+}
+
+type atomKind uint8
+
+const (
+	// atomOrigin is an operation that records a graph.
+	atomOrigin atomKind = iota
+	// atomCarried is the value that a place had at the header of a loop,
+	// reached by reference.
+	atomCarried
+	// atomChained is the same value reached through the graph: an operation
+	// was applied to it since.
+	atomChained
+	// atomReset says that on some path of the iteration the place was given a
+	// value that does not depend on its old one.
+	atomReset
+	// atomStep says that the value differs in each iteration of a loop.
+	atomStep
+)
+
+// Certainty is how sure it is that a value carries a graph.
+type Certainty uint8
+
+// A Likely graph rests on a convention, such as that the input of forward
+// carries one; a Possible one on nothing but the absence of knowledge.
+const (
+	NoGraph Certainty = iota
+	Possible
+	Likely
+	Certain
+)
+
+// site is a place in the text together with the calls that led to it.
+type site struct {
+	module *names.Module
+	node   syntax.NodeID
+	frame  *callSite
+	slot   int32 // which of several results
+}
+
+type atomInfo struct {
+	kind atomKind
+	// origin
+	at    site
+	loop  *loop // the innermost loop that ran when the origin was made
+	saves bool  // keeps tensors for backward
+	leaf  bool  // no backward frees it
+	sure  Certainty
+	// through are the graphs that may have gone into the result of an unknown
+	// call: a backward over the result proves that they did.
+	through atoms
+	// carried, chained, reset, step
+	header *loop
+	place  Place
+}
+
+// Place is where a value is kept: a field of an object. Variables are fields
+// of the object that stands for their scope.
+type Place struct {
+	object ObjectID
+	field  Symbol
+}
+
+// Symbol is an interned name.
+type Symbol int32
+
+// origin returns the atom of an operation at a site.
+func (a *analysis) origin(at site, l *loop, saves, leaf bool, sure Certainty) Atom {
+	id, ok := a.origins[at]
+	if !ok {
+		id = Atom(len(a.atoms))
+		a.atoms = append(a.atoms, atomInfo{kind: atomOrigin, at: at, loop: l})
+		a.origins[at] = id
+	}
+	info := &a.atoms[id]
+	info.loop = l
+	info.saves = info.saves || saves
+	info.leaf = info.leaf || leaf
+	info.sure = max(info.sure, sure)
+	return id
+}
+
+type headerKey struct {
+	loop  *loop
+	place Place
+	kind  atomKind
+}
+
+// header returns the atom of a kind that speaks of a place at the header of a
+// loop.
+func (a *analysis) header(kind atomKind, l *loop, p Place) Atom {
+	key := headerKey{l, p, kind}
+	id, ok := a.headers[key]
+	if !ok {
+		id = Atom(len(a.atoms))
+		a.atoms = append(a.atoms, atomInfo{kind: kind, header: l, place: p})
+		a.headers[key] = id
+	}
+	return id
+}
+
+// chain is the atoms of a value after an operation was applied to it.
+func (a *analysis) chain(in atoms) atoms {
+	changed := false
+	for _, x := range in {
+		if a.atoms[x].kind == atomCarried {
+			changed = true
+			break
+		}
+	}
+	if !changed {
+		return in
+	}
+	out := make(atoms, 0, len(in))
+	for _, x := range in {
+		if info := a.atoms[x]; info.kind == atomCarried {
+			x = a.header(atomChained, info.header, info.place)
+		}
+		out = append(out, x)
+	}
+	slices.Sort(out)
+	return slices.Compact(out)
+}
+
+// sure is how certain it is that a value with these atoms carries a graph.
+func (a *analysis) sure(in atoms) Certainty {
+	level := NoGraph
+	for _, x := range in {
+		info := &a.atoms[x]
+		switch info.kind {
+		case atomOrigin:
+			level = max(level, info.sure)
+		case atomCarried, atomChained:
+			level = max(level, info.header.back[info.place].sure)
+		}
+	}
+	return level
+}
+
+// steps keeps of in what says how a plain value varies.
+func (a *analysis) steps(in atoms) atoms {
+	var out atoms
+	for _, x := range in {
+		switch info := &a.atoms[x]; info.kind {
+		case atomStep:
+			out = append(out, x)
+		case atomCarried, atomChained:
+			if info.header.back[info.place].sure == NoGraph {
+				out = append(out, x)
+			}
+		}
+	}
+	return out
+}

@@ -1,0 +1,492 @@
+package flow
+
+import (
+	"slices"
+	"strings"
+
+	"github.com/graphleak/graphleak/analyzer/syntax"
+	"github.com/graphleak/graphleak/analyzer/torch"
+)
+
+// arguments are those of one call.
+type arguments struct {
+	positional []*Value
+	keyword    []keywordArgument
+	exprs      []syntax.NodeID // of the positional ones
+	star       *Value          // *args and **kwargs that could not be spread
+}
+
+type keywordArgument struct {
+	name  string
+	value *Value
+	expr  syntax.NodeID
+}
+
+func (a arguments) values() []*Value {
+	out := slices.Clone(a.positional)
+	for _, k := range a.keyword {
+		out = append(out, k.value)
+	}
+	if a.star != nil {
+		out = append(out, a.star)
+	}
+	return out
+}
+
+// at is the i-th positional argument or the one of that name, nil when absent.
+func (a arguments) at(i int, name string) *Value {
+	if i >= 0 && i < len(a.positional) {
+		return a.positional[i]
+	}
+	return a.named(name)
+}
+
+func (a arguments) named(name string) *Value {
+	for _, k := range a.keyword {
+		if k.name == name {
+			return k.value
+		}
+	}
+	return nil
+}
+
+// isTrue reports whether a keyword argument is the literal True.
+func (a arguments) isTrue(name string) bool {
+	v := a.named(name)
+	if v == nil {
+		return false
+	}
+	truth, known := v.truth()
+	return known && truth
+}
+
+func (a arguments) expr(i int, otherwise syntax.NodeID) syntax.NodeID {
+	if i < len(a.exprs) {
+		return a.exprs[i]
+	}
+	return otherwise
+}
+
+func (in *interpreter) arguments(n syntax.NodeID) arguments {
+	t := in.tree()
+	var args arguments
+	if n < 0 {
+		return args
+	}
+	if t.Kind(n) == syntax.GeneratorExpression { // f(x for x in y)
+		args.positional = []*Value{in.expression(n)}
+		args.exprs = []syntax.NodeID{n}
+		return args
+	}
+	for c := range t.Children(n) {
+		switch t.Kind(c) {
+		case syntax.KeywordArgument:
+			value := t.Child(c, syntax.FieldValue)
+			v := in.expression(value)
+			in.remember(c, v)
+			args.keyword = append(args.keyword, keywordArgument{t.Text(t.Child(c, syntax.FieldName)), v, value})
+		case syntax.ListSplat:
+			v := in.expression(c)
+			if v.elements != nil && !v.variadic {
+				for _, e := range v.elements {
+					args.positional, args.exprs = append(args.positional, e), append(args.exprs, c)
+				}
+				continue
+			}
+			args.star = join(args.star, in.elementOf(c, v))
+		case syntax.DictionarySplat:
+			v := in.expression(c)
+			for _, id := range v.objects {
+				if in.objects[id].kind == objectContainer {
+					args.star = join(args.star, in.contents(id))
+				}
+			}
+			if args.star == nil {
+				args.star = &Value{kinds: KindUnknown}
+			}
+		default:
+			args.positional, args.exprs = append(args.positional, in.expression(c)), append(args.exprs, c)
+		}
+	}
+	return args
+}
+
+func (in *interpreter) call(n syntax.NodeID) *Value {
+	t := in.tree()
+	callee := t.Child(n, syntax.FieldFunction)
+	argsNode := t.Child(n, syntax.FieldArguments)
+	if t.Kind(callee) == syntax.Attribute {
+		receiver := t.Child(callee, syntax.FieldObject)
+		obj := in.expression(receiver)
+		args := in.arguments(argsNode)
+		if in.state == nil {
+			return plain
+		}
+		name := t.Text(t.Child(callee, syntax.FieldAttribute))
+		if v := in.methodCall(n, receiver, obj, name, args); v != nil {
+			return v
+		}
+		if in.state == nil {
+			return plain
+		}
+		f := in.attribute(callee, obj, name)
+		in.remember(callee, f)
+		return in.apply(n, f, args)
+	}
+	if t.Kind(callee) == syntax.Identifier && t.Text(callee) == "super" {
+		if v := in.super(n); v != nil {
+			return v
+		}
+	}
+	f := in.expression(callee)
+	args := in.arguments(argsNode)
+	if in.state == nil {
+		return plain
+	}
+	return in.apply(n, f, args)
+}
+
+// super is super() in a method.
+func (in *interpreter) super(n syntax.NodeID) *Value {
+	for f := in.frame; f != nil; f = f.closure {
+		if f.code == nil || f.code.class == 0 {
+			continue
+		}
+		self := in.state.get(Place{f.object, in.firstParameter(f.code)})
+		if self == nil || len(self.objects) == 0 {
+			return nil
+		}
+		id, _ := in.newObject(objectKey{kind: objectSuper, parent: self.objects[0], class: f.code.class})
+		return object(id)
+	}
+	return nil
+}
+
+func (in *interpreter) firstParameter(c *code) Symbol {
+	t := c.module.Tree
+	first := t.First(t.Child(c.node, syntax.FieldParameters))
+	if first < 0 {
+		return anyElement
+	}
+	return in.symbol(t.Text(first))
+}
+
+// apply calls a value.
+func (in *interpreter) apply(n syntax.NodeID, f *Value, args arguments) *Value {
+	if in.state == nil {
+		return plain
+	}
+	var out *Value
+	unknown := len(f.objects) == 0
+	for _, id := range f.objects {
+		if in.state == nil {
+			break
+		}
+		info := in.objects[id]
+		switch info.kind {
+		case objectFunction:
+			out = join(out, in.invoke(n, info.code, nil, args))
+		case objectBound:
+			out = join(out, in.invoke(n, in.objects[info.class].code, object(info.parent), args))
+		case objectClass:
+			out = join(out, in.instantiate(n, id, args))
+		case objectInstance:
+			out = join(out, in.callInstance(n, id, args))
+		case objectLibrary:
+			out = join(out, in.callLibrary(n, info.name, args))
+		case objectModule:
+			out = join(out, in.callModule(n, id, args))
+		case objectPartial:
+			merged := info.args
+			merged.positional = append(slices.Clone(info.args.positional), args.positional...)
+			merged.exprs = append(slices.Clone(info.args.exprs), args.exprs...)
+			merged.keyword = append(slices.Clone(info.args.keyword), args.keyword...)
+			out = join(out, in.apply(n, info.call, merged))
+		case objectContainer, objectGenerator, objectParams, objectScope:
+			out = join(out, plain)
+		default:
+			unknown = true
+		}
+	}
+	if unknown && in.state != nil {
+		out = join(out, in.callUnknown(n, f, args))
+	}
+	if out == nil {
+		return plain
+	}
+	return out
+}
+
+// callUnknown is a call of something that is not known. Its result neither
+// certainly carries the graph of the arguments nor certainly does not.
+func (in *interpreter) callUnknown(n syntax.NodeID, f *Value, args arguments) *Value {
+	id, _ := in.newObject(objectKey{at: in.site(n), kind: objectUnknown})
+	out := &Value{kinds: KindUnknown, objects: []ObjectID{id}}
+	if in.off {
+		return out
+	}
+	var through atoms
+	for _, v := range args.values() {
+		through = through.union(in.reach(v))
+	}
+	through = through.union(f.atoms)
+	level := Possible
+	for _, fid := range f.objects {
+		if in.objects[fid].module && !in.frozen(fid) {
+			level = Likely
+		}
+	}
+	if level == Possible && in.sure(through) == Certain && in.soundsLikeLoss(n) {
+		level = Likely
+		out.size = torch.Scalar
+	}
+	x := in.newOrigin(in.site(n), true, false, level)
+	in.atoms[x].through = in.chain(through)
+	if in.proved[x] {
+		in.atoms[x].sure = Certain
+	}
+	out.atoms = atoms{x}
+	return out
+}
+
+// soundsLikeLoss breaks the tie for an unknown callee that is given a value
+// that carries a graph: losses return one, metrics do not.
+func (in *interpreter) soundsLikeLoss(n syntax.NodeID) bool {
+	t := in.tree()
+	callee := t.Child(n, syntax.FieldFunction)
+	if t.Kind(callee) == syntax.Attribute {
+		callee = t.Child(callee, syntax.FieldAttribute)
+	}
+	if t.Kind(callee) != syntax.Identifier {
+		return false
+	}
+	name := strings.ToLower(t.Text(callee))
+	return strings.Contains(name, "criterion") || strings.Contains(name, "loss")
+}
+
+const maxActive = 2 // activations of one function on the stack
+
+// invoke runs a function of the program.
+func (in *interpreter) invoke(n syntax.NodeID, c *code, receiver *Value, args arguments) *Value {
+	active := 0
+	for f := in.frame; f != nil; f = f.caller {
+		if f.code != nil && f.code.node == c.node && f.code.module == c.module {
+			active++
+		}
+	}
+	if active >= maxActive || in.frame.depth >= maxDepth || in.spent() {
+		return in.callUnknown(n, noValue, args)
+	}
+	if c.scope.Generator && c.module.Tree.Kind(c.node) == syntax.FunctionDefinition {
+		id, info := in.newObject(objectKey{at: in.site(n), kind: objectGenerator, class: ObjectID(c.node)})
+		info.code, info.args = c, args
+		info.call = receiver
+		return object(id)
+	}
+	out, _ := in.run(n, c, receiver, args)
+	return out
+}
+
+// run activates a function and returns its result and what it yields.
+func (in *interpreter) run(n syntax.NodeID, c *code, receiver *Value, args arguments) (result, yields *Value) {
+	in.visited[codeKey{c.module, c.node}] = true
+	outer, off, base := in.frame, in.off, in.state
+	f := &frame{
+		caller: outer, module: c.module, scope: c.scope, closure: c.closure, code: c, depth: outer.depth + 1,
+		call: in.called(n), base: base,
+	}
+	in.frame = f
+	f.object = in.allocate(objectScope, c.node, "")
+	in.state = base.push()
+	in.bindParameters(f, c, receiver, args)
+	switch c.grad {
+	case torch.GradOff:
+		in.off = true
+	case torch.GradOn:
+		in.off = false
+	}
+	t := c.module.Tree
+	body := t.Child(c.node, syntax.FieldBody)
+	if t.Kind(c.node) == syntax.Lambda {
+		f.result = in.expression(body)
+	} else {
+		in.block(body)
+		if in.state != nil {
+			f.result = join(f.result, noValue)
+		}
+	}
+	end := merge(base, in.noteResets(syntax.NoNode), append(f.returns, in.state)...)
+	in.frame, in.off = outer, off
+	if end == nil { // it always raises: an abstract method, or a check that failed
+		in.state = base
+		return in.callUnknown(n, noValue, args), f.yields
+	}
+	in.state = end
+	return f.result, f.yields
+}
+
+// bindParameters gives the parameters of c their values.
+func (in *interpreter) bindParameters(f *frame, c *code, receiver *Value, args arguments) {
+	t := c.module.Tree
+	positional := args.positional
+	if receiver != nil {
+		positional = append([]*Value{receiver}, positional...)
+	}
+	used := map[string]bool{}
+	keywordOnly := false
+	for p := range t.Children(t.Child(c.node, syntax.FieldParameters)) {
+		name, typ := p, syntax.NoNode
+		switch t.Kind(p) {
+		case syntax.Identifier:
+		case syntax.DefaultParameter, syntax.TypedDefaultParameter:
+			name, typ = t.Child(p, syntax.FieldName), t.Child(p, syntax.FieldType)
+		case syntax.TypedParameter:
+			name, typ = t.First(p), t.Child(p, syntax.FieldType)
+		case syntax.KeywordSeparator:
+			keywordOnly = true
+			continue
+		case syntax.ListSplatPattern, syntax.DictionarySplatPattern:
+		default:
+			continue
+		}
+		switch t.Kind(name) {
+		case syntax.ListSplatPattern:
+			in.write(Place{f.object, in.symbol(t.Text(t.First(name)))}, in.restOf(positional, args.star))
+			positional, keywordOnly = nil, true
+			continue
+		case syntax.DictionarySplatPattern:
+			id := in.allocate(objectContainer, p, "dict")
+			for _, k := range args.keyword {
+				if !used[k.name] {
+					in.write(Place{id, in.index(k.name)}, k.value)
+				}
+			}
+			in.write(Place{f.object, in.symbol(t.Text(t.First(name)))}, object(id))
+			continue
+		}
+		s := in.symbol(t.Text(name))
+		var v *Value
+		switch {
+		case len(positional) > 0 && !keywordOnly:
+			v, positional = positional[0], positional[1:]
+		default:
+			v = args.named(t.Text(name))
+			used[t.Text(name)] = true
+			if v == nil {
+				v = c.defaults[s]
+				if args.star != nil {
+					v = join(v, args.star)
+				}
+			}
+		}
+		if v == nil {
+			v = in.unknownField(f.object, s)
+		}
+		if typ >= 0 {
+			v = in.annotated(v, typ)
+		}
+		in.write(Place{f.object, s}, v)
+	}
+}
+
+func (in *interpreter) restOf(positional []*Value, star *Value) *Value {
+	if star != nil {
+		return &Value{kinds: KindObject, elements: []*Value{join(joinAll(positional), star)}, variadic: true}
+	}
+	return tuple(append([]*Value{}, positional...)...)
+}
+
+// annotation marks the fields of a class that say which annotated names its
+// body has, in order.
+const annotation = "$:"
+
+// instantiate makes an instance of a class of the program.
+func (in *interpreter) instantiate(n syntax.NodeID, class ObjectID, args arguments) *Value {
+	if in.spent() {
+		return plain
+	}
+	id, info := in.newObject(objectKey{at: in.site(n), kind: objectInstance, class: class})
+	for _, f := range info.fields {
+		in.state.set(Place{id, f}, nil)
+	}
+	self := object(id)
+	if v, owner := in.classAttribute(class, in.symbol("__init__"), 0); v != nil {
+		in.apply(n, in.bind(n, v, self, owner), args)
+		return self
+	}
+	// A dataclass or named tuple: arguments become the annotated fields.
+	i := 0
+	for _, f := range in.objects[class].fields {
+		name, annotated := strings.CutPrefix(in.symbolNames[f], annotation)
+		if !annotated {
+			continue
+		}
+		if v := args.at(i, name); v != nil {
+			in.write(Place{id, in.symbol(name)}, v)
+		}
+		i++
+	}
+	if i == 0 && args.star == nil {
+		for _, k := range args.keyword {
+			in.write(Place{id, in.symbol(k.name)}, k.value)
+		}
+	}
+	return self
+}
+
+// callInstance calls an object: forward of a module, else __call__.
+func (in *interpreter) callInstance(n syntax.NodeID, id ObjectID, args arguments) *Value {
+	class := in.objects[id].class
+	names := []string{"__call__"}
+	if in.isModuleClass(class) {
+		names = []string{"forward", "__call__"}
+	}
+	for _, name := range names {
+		if v, owner := in.classAttribute(class, in.symbol(name), 0); v != nil {
+			return in.apply(n, in.bind(n, v, object(id), owner), args)
+		}
+	}
+	if !in.isModuleClass(class) {
+		return in.callUnknown(n, object(id), args)
+	}
+	return in.callTrainable(n, id, args)
+}
+
+// callTrainable is a call of a module whose code is not known.
+func (in *interpreter) callTrainable(n syntax.NodeID, id ObjectID, args arguments) *Value {
+	return in.moduleResult(n, id, torch.ModuleClass{Trainable: true, Saves: true}, args)
+}
+
+func (in *interpreter) callModule(n syntax.NodeID, id ObjectID, args arguments) *Value {
+	return in.moduleResult(n, id, in.objects[id].nn, args)
+}
+
+func (in *interpreter) moduleResult(n syntax.NodeID, id ObjectID, class torch.ModuleClass, args arguments) *Value {
+	out := &Value{kinds: KindTensor}
+	if class.Scalar {
+		out.size = torch.Scalar
+	}
+	if !in.off {
+		var operands atoms
+		for _, v := range args.values() {
+			operands = operands.union(in.reach(v))
+		}
+		operands = in.chain(operands)
+		level := in.sure(operands)
+		if class.Trainable && !in.frozen(id) {
+			level = Certain
+		}
+		if level > NoGraph {
+			out.atoms = operands
+			if class.Saves {
+				out.atoms = operands.union(atoms{in.newOrigin(in.site(n), true, false, level)})
+			}
+		} else if in.carriesHeader(operands) {
+			out.atoms = operands
+		}
+	}
+	if class.Outputs == 2 {
+		return tuple(out, out)
+	}
+	return out
+}

@@ -1,0 +1,216 @@
+package flow
+
+import (
+	"cmp"
+	"slices"
+
+	"github.com/graphleak/graphleak/analyzer/names"
+	"github.com/graphleak/graphleak/analyzer/syntax"
+	"github.com/graphleak/graphleak/analyzer/text"
+	"github.com/graphleak/graphleak/analyzer/torch"
+)
+
+// Facts are what the analysis found out about one module.
+type Facts struct {
+	Growths []Growth // by position
+}
+
+// Location is a place in the text of a module.
+type Location struct {
+	Module *names.Module
+	Node   syntax.NodeID
+}
+
+// Span is the range of bytes of the location.
+func (l Location) Span() text.Span { return l.Module.Tree.Span(l.Node) }
+
+// Text is the source of the location.
+func (l Location) Text() string { return l.Module.Tree.Text(l.Node) }
+
+// Growth is a place that keeps a graph of every iteration of a loop.
+type Growth struct {
+	// Kept is the expression whose graph is kept: the stored one, or the
+	// argument that a call stores.
+	Kept Location
+	// Store is the statement or call that stores it.
+	Store Location
+	// Target is what is written: a name, an attribute, a container.
+	Target Location
+	// ThroughCall says that the store is in a function that the loop calls.
+	ThroughCall bool
+	// Collects says that the place is a container.
+	Collects bool
+	// Loop is the statement whose iterations make the place grow. For code that
+	// a framework calls once a step it is the function.
+	Loop Location
+	// Implicit says that Loop is such a function.
+	Implicit bool
+	// Activations says that tensors saved for backward stay; otherwise a
+	// backward freed them and the nodes of the graph stay.
+	Activations bool
+	// Sure is how certain it is that the value carries a graph.
+	Sure Certainty
+	// Made are the operations that made the graph, Kept's own first.
+	Made []Location
+	// Freed is where a backward freed what it could, if any did.
+	Freed []Location
+	// SideOutput says that a backward ran in the iteration, but not through
+	// what stays.
+	SideOutput bool
+	// Parts are the tensors with a graph in Kept: itself, or elements of a
+	// tuple or dict display. It is empty when Kept holds them in a way that the
+	// text does not show.
+	Parts []Part
+	// Seeds are other expressions that give the place a graph, such as its
+	// first value.
+	Seeds []Location
+	// Escapes says that the place, or what is made of it, is handed to code
+	// that was not seen.
+	Escapes bool
+	// Decays says that the store scales the place's old value, as a running
+	// average does.
+	Decays bool
+	// Evaluation says that the model is in evaluation mode there.
+	Evaluation bool
+}
+
+// Part is a tensor with a graph.
+type Part struct {
+	Location
+	// Scalar says that it has one element.
+	Scalar bool
+}
+
+func (in *interpreter) facts() *Facts {
+	out := &Facts{}
+	type key struct{ kept, store syntax.NodeID }
+	seen := map[key]int{}
+	var gs []*growth
+	for _, g := range in.growths {
+		gs = append(gs, g)
+	}
+	slices.SortFunc(gs, func(a, b *growth) int {
+		return cmp.Or(cmp.Compare(a.event.at.node, b.event.at.node), cmp.Compare(a.event.expr, b.event.expr),
+			cmp.Compare(b.loop.at.node, a.loop.at.node), cmp.Compare(len(b.unfreed), len(a.unfreed)))
+	})
+	for _, g := range gs {
+		fact, ok := in.fact(g)
+		if !ok {
+			continue
+		}
+		k := key{fact.Kept.Node, fact.Store.Node}
+		if i, ok := seen[k]; ok {
+			if fact.Activations && !out.Growths[i].Activations {
+				out.Growths[i] = fact
+			}
+			continue
+		}
+		seen[k] = len(out.Growths)
+		out.Growths = append(out.Growths, fact)
+	}
+	slices.SortFunc(out.Growths, func(a, b Growth) int { return cmp.Compare(a.Kept.Node, b.Kept.Node) })
+	return out
+}
+
+// fact decides whether a growth is to be told, and how.
+func (in *interpreter) fact(g *growth) (Growth, bool) {
+	e, l := g.event, g.loop
+	if l.bounded {
+		return Growth{}, false
+	}
+	carried, chained := in.analysis.header(atomCarried, l, e.place), in.analysis.header(atomChained, l, e.place)
+	if in.needed[carried] || in.needed[chained] {
+		return Growth{}, false
+	}
+	f := Growth{
+		Store: Location{e.at.module, e.at.node}, Target: Location{e.at.module, e.target}, Kept: Location{e.at.module, e.expr},
+		Collects: e.collect, Loop: Location{l.at.module, l.at.node}, Evaluation: e.evaluate,
+		Implicit: l.at.module.Tree.Kind(l.at.node) == syntax.FunctionDefinition,
+	}
+	for _, x := range g.fresh {
+		f.Sure = max(f.Sure, in.atoms[x].sure)
+	}
+	if f.Sure < Likely {
+		return Growth{}, false
+	}
+	stays := map[Atom]bool{}
+	for _, x := range g.unfreed {
+		if in.atoms[x].sure >= Likely {
+			stays[x] = true
+			f.Activations = true
+		}
+	}
+	escapes := in.escaped[carried] || in.escaped[chained] || in.objects[e.place.object].kind == objectUnknown
+	f.Escapes, f.Decays = escapes, e.decays
+	for _, p := range e.parts {
+		f.Parts = append(f.Parts, Part{Location{e.at.module, p.expr}, p.scalar})
+	}
+	f.Seeds = in.seeds[e.place]
+	if f.Activations && escapes && !e.evaluate {
+		return Growth{}, false // a caller may run the backward
+	}
+	for _, x := range g.fresh {
+		info := in.atoms[x]
+		at := Location{info.at.module, info.at.node}
+		if at.Module == nil {
+			continue
+		}
+		if stays[x] || !f.Activations {
+			f.Made = append(f.Made, at)
+		}
+		if !stays[x] {
+			if b, ok := in.freedAt[x]; ok {
+				f.Freed = append(f.Freed, Location{b.module, b.node})
+				f.SideOutput = f.Activations
+			}
+		}
+	}
+	f.Freed = slices.Compact(f.Freed)
+	in.throughCall(&f, g)
+	return f, f.Kept.Module == in.main
+}
+
+// throughCall moves a growth that happens in a callee to the argument that the
+// loop's own code passes.
+func (in *interpreter) throughCall(f *Growth, g *growth) {
+	var chain []*callSite
+	for c := g.event.at.frame; c != nil && c != g.loop.at.frame; c = c.caller {
+		chain = append(chain, c)
+	}
+	fresh := map[Atom]bool{}
+	for _, x := range g.fresh {
+		fresh[x] = true
+	}
+	for i := len(chain) - 1; i >= 0; i-- {
+		c := chain[i]
+		if c.module != in.main {
+			continue
+		}
+		t := c.module.Tree
+		if t.Kind(c.node) != syntax.Call {
+			continue
+		}
+		for a := range t.Children(t.Child(c.node, syntax.FieldArguments)) {
+			expr := a
+			if t.Kind(a) == syntax.KeywordArgument {
+				expr = t.Child(a, syntax.FieldValue)
+			}
+			vs := in.values[c.module]
+			if vs == nil || vs[expr] == nil {
+				continue
+			}
+			v := vs[expr]
+			for _, x := range in.shallow(v) {
+				if fresh[x] {
+					f.Kept = Location{c.module, expr}
+					f.ThroughCall = true
+					f.Parts = nil
+					if v.is(KindTensor|KindUnknown) && v.elements == nil && in.sure(v.atoms) > NoGraph {
+						f.Parts = []Part{{f.Kept, v.size == torch.Scalar}}
+					}
+					return
+				}
+			}
+		}
+	}
+}

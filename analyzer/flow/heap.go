@@ -1,0 +1,188 @@
+package flow
+
+import (
+	"slices"
+
+	"github.com/graphleak/graphleak/analyzer/names"
+	"github.com/graphleak/graphleak/analyzer/syntax"
+	"github.com/graphleak/graphleak/analyzer/torch"
+)
+
+// ObjectID names an object of the abstract heap. All objects made by one
+// expression in one calling context share one name: it stands for the one made
+// last.
+type ObjectID int32
+
+type objectKind uint8
+
+const (
+	objectUnknown  objectKind = iota // made elsewhere: an argument, an attribute of one
+	objectScope                      // the variables of a running function or a module
+	objectLibrary                    // something of a library, by its dotted name
+	objectFunction                   // def or lambda
+	objectBound                      // a method with its receiver
+	objectClass
+	objectInstance
+	objectSuper     // super() within a method
+	objectContainer // list, dict, set, deque, Counter…
+	objectGenerator // a call of a generator function, or a generator expression
+	objectModule    // an instance of a library's nn.Module class
+	objectParams    // the parameters of a module
+	objectPartial   // functools.partial
+)
+
+type objectInfo struct {
+	kind   objectKind
+	at     site
+	parent ObjectID // of an unknown: whose field it is; of a bound method: its receiver; of parameters: the module
+	field  Symbol
+	name   string   // of a library object: its dotted name; of a container: its type
+	code   *code    // of a function or generator
+	class  ObjectID // of an instance or super(): its class; of a bound method: its function
+	bases  []*Value
+	fields []Symbol // written so far, in order
+	known  map[Symbol]bool
+	// bounded says that a container drops its oldest element.
+	bounded bool
+	// factory makes the missing elements of a defaultdict.
+	factory *Value
+	nn      torch.ModuleClass
+	// evidence that an unknown object is a module.
+	module    bool
+	call      *Value // of a partial: what it calls; of a generator: its receiver
+	args      arguments
+	body      func(*interpreter) *Value // one step of a generator expression
+	yieldGrad torch.GradMode            // of a generator: the grad mode at its last yield
+}
+
+// code is a function's text with the scope it closes over.
+type code struct {
+	module   *names.Module
+	node     syntax.NodeID
+	scope    *names.Scope
+	closure  *frame
+	defaults map[Symbol]*Value
+	grad     torch.GradMode // by decorators
+	kind     methodKind
+	class    ObjectID // in whose body the function stands
+	context  bool     // decorated with contextlib.contextmanager
+	cached   bool     // decorated with functools.lru_cache or cache
+}
+
+type methodKind uint8
+
+const (
+	plainFunction methodKind = iota
+	staticMethod
+	classMethod
+	propertyMethod
+)
+
+type objectKey struct {
+	at     site
+	kind   objectKind
+	parent ObjectID
+	field  Symbol
+	class  ObjectID
+	name   string
+}
+
+// newObject returns the object that a site makes, with no field set.
+func (in *interpreter) newObject(key objectKey) (ObjectID, *objectInfo) {
+	a := in.analysis
+	id, ok := a.objectIDs[key]
+	if !ok {
+		id = ObjectID(len(a.objects))
+		a.objects = append(a.objects, &objectInfo{kind: key.kind, at: key.at, parent: key.parent, field: key.field, class: key.class, name: key.name})
+		a.objectIDs[key] = id
+	}
+	return id, a.objects[id]
+}
+
+// allocate is newObject for an expression that makes a new object each time it
+// runs: fields of the object made before are forgotten.
+func (in *interpreter) allocate(kind objectKind, n syntax.NodeID, name string) ObjectID {
+	id, info := in.newObject(objectKey{at: in.site(n), kind: kind, name: name})
+	for _, f := range info.fields {
+		in.state.set(Place{id, f}, nil)
+	}
+	return id
+}
+
+// library returns the value of a library's dotted name.
+func (in *interpreter) library(name string) *Value {
+	id, _ := in.newObject(objectKey{kind: objectLibrary, name: name})
+	return object(id)
+}
+
+// unknownField is the value of a field that nothing was seen to set.
+func (in *interpreter) unknownField(parent ObjectID, f Symbol) *Value {
+	id, _ := in.newObject(objectKey{kind: objectUnknown, parent: parent, field: f})
+	return &Value{kinds: KindUnknown, objects: []ObjectID{id}}
+}
+
+// anyElement is the field that stands for the elements of a container whose
+// keys are not literals.
+const anyElement Symbol = 0
+
+// write sets a field of an object.
+func (in *interpreter) write(p Place, v *Value) {
+	info := in.analysis.objects[p.object]
+	if !info.known[p.field] {
+		if info.known == nil {
+			info.known = map[Symbol]bool{}
+		}
+		info.known[p.field] = true
+		info.fields = append(info.fields, p.field)
+	}
+	in.state.set(p, v)
+}
+
+// contents is what the elements of a container may be.
+func (in *interpreter) contents(id ObjectID) *Value {
+	var all *Value
+	for _, f := range in.analysis.objects[id].fields {
+		all = join(all, in.state.get(Place{id, f}))
+	}
+	return all
+}
+
+// reach is the atoms of a value and of everything it holds.
+func (in *interpreter) reach(v *Value) atoms {
+	var seen []ObjectID
+	return in.reachInto(v, &seen, 0)
+}
+
+const maxReach = 6
+
+func (in *interpreter) reachInto(v *Value, seen *[]ObjectID, depth int) atoms {
+	if v == nil || depth > maxReach {
+		return nil
+	}
+	out := v.atoms
+	for _, e := range v.elements {
+		out = out.union(in.reachInto(e, seen, depth+1))
+	}
+	for _, id := range v.objects {
+		info := in.analysis.objects[id]
+		switch info.kind {
+		case objectContainer, objectInstance:
+			if slices.Contains(*seen, id) {
+				continue
+			}
+			*seen = append(*seen, id)
+			for _, f := range info.fields {
+				out = out.union(in.reachInto(in.state.get(Place{id, f}), seen, depth+1))
+			}
+		case objectPartial:
+			for _, arg := range info.args.values() {
+				out = out.union(in.reachInto(arg, seen, depth+1))
+			}
+		case objectFunction:
+			for _, d := range info.code.defaults {
+				out = out.union(in.reachInto(d, seen, depth+1))
+			}
+		}
+	}
+	return out
+}

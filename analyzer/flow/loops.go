@@ -1,0 +1,162 @@
+package flow
+
+import (
+	"github.com/graphleak/graphleak/analyzer/syntax"
+)
+
+// header is the value at place p at the header of loop l, where entry is its
+// value before the loop.
+func (in *interpreter) header(l *loop, p Place, entry *Value) *Value {
+	if l.written != nil && !l.written[p] {
+		return entry
+	}
+	if in.objects[p.object].kind == objectScope && entry != nil && entry.only(KindObject) && l.written == nil && entry.atoms == nil && entry.elements == nil {
+		return entry // a function, a class, a container: the variable is not its content
+	}
+	back := l.back[p]
+	if entry == nil && back.value == nil {
+		return nil
+	}
+	v := entry
+	if back.value != nil {
+		b := *back.value
+		b.atoms = in.steps(b.atoms)
+		b.elements = stripElements(b.elements)
+		v = join(entry, &b)
+	}
+	c := *v
+	carried := in.analysis.header(atomCarried, l, p)
+	c.atoms = c.atoms.union(atoms{carried})
+	if c.elements != nil {
+		es := make([]*Value, len(c.elements))
+		for i, e := range c.elements {
+			if e != nil {
+				e = e.with(carried)
+			}
+			es[i] = e
+		}
+		c.elements = es
+	}
+	c.literal = nil
+	return &c
+}
+
+func stripElements(es []*Value) []*Value {
+	if es == nil {
+		return nil
+	}
+	out := make([]*Value, len(es))
+	for i, e := range es {
+		if e != nil {
+			c := *e
+			c.atoms = nil
+			e = &c
+		}
+		out[i] = e
+	}
+	return out
+}
+
+const maxPasses = 3
+
+// iterate runs a loop at n. once runs one iteration, its binding of targets
+// included; it may leave in.state nil. endless says that the loop is left only
+// by break.
+func (in *interpreter) iterate(n syntax.NodeID, bounded, endless bool, once func()) {
+	if in.state == nil {
+		return
+	}
+	at := in.site(n)
+	l, ok := in.loops[at]
+	if !ok {
+		l = &loop{at: at, back: map[Place]carry{}}
+		in.loops[at] = l
+	}
+	l.parent, l.frame, l.bounded, l.written = in.loop, in.frame, bounded, nil
+	outer, base, wasDry := in.loop, in.state, in.dry
+	clear(l.back)
+	var breaks []*state
+	var end *state
+	for pass := 0; ; pass++ {
+		in.dry = wasDry || pass == 0
+		in.loop = l
+		l.events = l.events[:0]
+		exits := &loopExits{}
+		in.frame.loops = append(in.frame.loops, exits)
+		top := &state{parent: base, loop: l, in: in}
+		in.state = top.push()
+		once()
+		in.frame.loops = in.frame.loops[:len(in.frame.loops)-1]
+		end = merge(top, in.noteResets(syntax.NoNode), append(exits.continues, in.state)...)
+		breaks = exits.breaks
+		changed := in.learn(l, top, end)
+		if wasDry || in.stopped || pass >= maxPasses || (pass > 0 && !changed) {
+			break
+		}
+	}
+	in.loop, in.dry = outer, wasDry
+	if !in.dry && end != nil {
+		in.judge(l, end)
+	}
+	var skip *state
+	if !endless {
+		skip = base.push()
+	}
+	if end == nil && len(breaks) == 0 {
+		in.state = skip
+		if skip != nil {
+			in.state = base
+		}
+		return
+	}
+	in.state = merge(base, nil, append(breaks, end, skip)...)
+}
+
+// learn records what the iteration that ended in end wrote, and reports
+// whether that was news.
+func (in *interpreter) learn(l *loop, top, end *state) bool {
+	if l.written == nil {
+		l.written = map[Place]bool{}
+	}
+	if end == nil {
+		return false
+	}
+	changed := false
+	in.state = end
+	for p, v := range top.values {
+		if p.object < firstObject {
+			continue
+		}
+		if !l.written[p] {
+			l.written[p] = true
+			changed = true
+		}
+		c := carry{value: v, reach: in.reach(v)}
+		c.sure = in.sure(without(c.reach, in, l, p))
+		old := l.back[p]
+		if old.value == nil || old.sure != c.sure || old.value.kinds != valueKinds(v) {
+			changed = true
+		}
+		l.back[p] = c
+	}
+	return changed
+}
+
+func valueKinds(v *Value) Kinds {
+	if v == nil {
+		return 0
+	}
+	return v.kinds
+}
+
+// without is as less the atoms that stand for place p itself.
+func without(as atoms, in *interpreter, l *loop, p Place) atoms {
+	var out atoms
+	for _, x := range as {
+		if info := &in.atoms[x]; info.header == l && info.place == p {
+			continue
+		}
+		out = append(out, x)
+	}
+	return out
+}

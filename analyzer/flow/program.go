@@ -1,0 +1,149 @@
+// Package flow finds out which tensors a Python program keeps alive. It is an
+// abstract interpreter: it runs the code over values of which it knows only
+// whether they carry an autograd graph, which operations made that graph, and
+// which values at the header of a loop they depend on. A place grows in a loop
+// when what an iteration leaves there depends both on what the last one left
+// and on a graph made in between.
+package flow
+
+import (
+	"context"
+	"slices"
+
+	"github.com/graphleak/graphleak/analyzer/names"
+	"github.com/graphleak/graphleak/analyzer/syntax"
+)
+
+// Analyze runs main and everything it imports from the workspace, then each
+// function of main that no known code calls.
+func Analyze(ctx context.Context, resolver *names.Resolver, main *names.Module) (*Facts, error) {
+	in := &interpreter{main: main, analysis: &analysis{
+		ctx: ctx, resolver: resolver,
+		symbols: map[string]Symbol{}, origins: map[site]Atom{}, headers: map[headerKey]Atom{},
+		objectIDs: map[objectKey]ObjectID{}, loops: map[site]*loop{}, calls: map[callSite]*callSite{},
+		modules: map[*names.Module]ObjectID{}, values: map[*names.Module][]*Value{}, visited: map[codeKey]bool{},
+		proved: map[Atom]bool{}, needed: map[Atom]bool{}, escaped: map[Atom]bool{}, freedAt: map[Atom]site{},
+		growths: map[growthKey]*growth{}, seeds: map[Place][]Location{},
+	}}
+	in.symbol("[]")                                   // anyElement
+	in.symbol("eval()")                               // evaluating
+	in.atoms = append(in.atoms, atomInfo{})           // no atom is 0
+	in.objects = []*objectInfo{ledger: {}, modes: {}} // facts about the run
+	in.state = &state{in: in}
+	in.runModule(main)
+	in.runRoots()
+	if err := ctx.Err(); err != nil {
+		return nil, err
+	}
+	return in.facts(), nil
+}
+
+// root is a function that runs on its own because no known code calls it.
+type root struct {
+	function ObjectID
+	class    ObjectID // of a method
+	code     *code
+	calls    map[string]bool // the names it calls
+	name     string
+}
+
+// runRoots runs the functions that did not run yet, callers first.
+func (in *interpreter) runRoots() {
+	module := in.frame
+	base := in.state
+	var roots []*root
+	add := func(id, class ObjectID, name string) {
+		info := in.objects[id]
+		if info.kind != objectFunction || info.code.module != in.main {
+			return
+		}
+		roots = append(roots, &root{function: id, class: class, code: info.code, name: name, calls: calledNames(in.main.Tree, info.code.node)})
+	}
+	for _, f := range in.objects[module.object].fields {
+		v := base.get(Place{module.object, f})
+		if v == nil {
+			continue
+		}
+		for _, id := range v.objects {
+			add(id, 0, in.symbolNames[f])
+			if info := in.objects[id]; info.kind == objectClass && info.at.module == in.main {
+				for _, m := range info.fields {
+					if mv := base.get(Place{id, m}); mv != nil {
+						for _, mid := range mv.objects {
+							add(mid, id, in.symbolNames[m])
+						}
+					}
+				}
+			}
+		}
+	}
+	for {
+		var waiting []*root
+		for _, r := range roots {
+			if !in.visited[codeKey{r.code.module, r.code.node}] {
+				waiting = append(waiting, r)
+			}
+		}
+		if len(waiting) == 0 || in.stopped {
+			break
+		}
+		next := waiting[0]
+		for _, r := range waiting {
+			if !slices.ContainsFunc(waiting, func(o *root) bool { return o != r && o.calls[r.name] }) {
+				next = r
+				break
+			}
+		}
+		in.frame, in.state, in.loop, in.off, in.spending = module, base.push(), nil, false, 0
+		in.runRoot(next)
+	}
+	in.frame, in.state = module, base
+}
+
+// calledNames are the last names of what a function calls.
+func calledNames(t *syntax.Tree, n syntax.NodeID) map[string]bool {
+	out := map[string]bool{}
+	for c := n; c < t.End(n); c++ {
+		if t.Kind(c) != syntax.Call {
+			continue
+		}
+		f := t.Child(c, syntax.FieldFunction)
+		if t.Kind(f) == syntax.Attribute {
+			f = t.Child(f, syntax.FieldAttribute)
+		}
+		out[t.Text(f)] = true
+	}
+	return out
+}
+
+// runRoot runs one function with arguments of which nothing is known.
+func (in *interpreter) runRoot(r *root) {
+	in.visited[codeKey{r.code.module, r.code.node}] = true
+	n := r.code.node
+	var receiver *Value
+	if r.class != 0 && r.code.kind != staticMethod {
+		receiver = object(r.class)
+		if r.code.kind != classMethod {
+			receiver = in.instantiate(n, r.class, arguments{})
+			if in.state == nil {
+				return
+			}
+			in.state = in.state.push()
+		}
+	}
+	if r.name == "__init__" && receiver != nil {
+		return
+	}
+	run := func() {
+		result, yields := in.run(n, r.code, receiver, arguments{})
+		if in.state != nil {
+			in.mark(in.escaped, in.throughCalls(in.reach(result)))
+			in.mark(in.escaped, in.throughCalls(in.reach(yields)))
+		}
+	}
+	if r.class != 0 && in.isModuleClass(r.class) && r.name == "forward" {
+		in.iterate(n, false, false, run)
+		return
+	}
+	run()
+}

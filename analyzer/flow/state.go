@@ -1,0 +1,133 @@
+package flow
+
+// state maps places to values at one point of the program. It is a chain of
+// layers: a branch writes into a layer of its own and a join merges the layers
+// back, so that the cost of a branch is what it writes, not what exists.
+type state struct {
+	parent *state
+	values map[Place]*Value
+	// loop marks the header of a loop: what is read through it from before is
+	// the value at the header, which depends on earlier iterations.
+	loop *loop
+	in   *interpreter
+	read map[Place]*Value // header values made so far
+}
+
+func (s *state) push() *state { return &state{parent: s, in: s.in} }
+
+func (s *state) set(p Place, v *Value) {
+	if s.values == nil {
+		s.values = make(map[Place]*Value)
+	}
+	s.values[p] = v
+}
+
+// get is the value at p, nil when there is none.
+func (s *state) get(p Place) *Value {
+	for at := s; at != nil; at = at.parent {
+		if v, ok := at.values[p]; ok {
+			return v
+		}
+		if at.loop == nil || p.object < firstObject {
+			continue
+		}
+		if v, ok := at.read[p]; ok {
+			return v
+		}
+		v := at.in.header(at.loop, p, at.parent.get(p))
+		if at.read == nil {
+			at.read = make(map[Place]*Value)
+		}
+		at.read[p] = v
+		return v
+	}
+	return nil
+}
+
+// since collects what was written after base, the newest value of each place.
+func (s *state) since(base *state) map[Place]*Value {
+	if s.parent == base {
+		return s.values
+	}
+	out := map[Place]*Value{}
+	for at := s; at != nil && at != base; at = at.parent {
+		for p, v := range at.values {
+			if _, ok := out[p]; !ok {
+				out[p] = v
+			}
+		}
+	}
+	return out
+}
+
+// merge joins the ends of several paths from base into base itself and returns
+// base; nil states are paths that never arrive. With no arriving path it
+// returns nil. onJoin, if not nil, may adjust each joined value.
+func merge(base *state, onJoin func(p Place, sides []*Value, written []bool, joined *Value) *Value, paths ...*state) *state {
+	var deltas []map[Place]*Value
+	for _, s := range paths {
+		if s != nil {
+			deltas = append(deltas, s.since(base))
+		}
+	}
+	if len(deltas) == 0 {
+		return nil
+	}
+	if len(deltas) == 1 {
+		for p, v := range deltas[0] {
+			base.set(p, v)
+		}
+		return base
+	}
+	done := map[Place]bool{}
+	sides := make([]*Value, len(deltas))
+	written := make([]bool, len(deltas))
+	type update struct {
+		p Place
+		v *Value
+	}
+	var updates []update
+	for _, delta := range deltas {
+		for p := range delta {
+			if done[p] {
+				continue
+			}
+			done[p] = true
+			var old *Value
+			var looked bool
+			var joined *Value
+			for i, d := range deltas {
+				v, ok := d[p]
+				written[i] = ok
+				if !ok {
+					if !looked {
+						old, looked = base.get(p), true
+					}
+					v = old
+				}
+				sides[i] = v
+				joined = join(joined, v)
+			}
+			if onJoin != nil {
+				joined = onJoin(p, sides, written, joined)
+			}
+			updates = append(updates, update{p, joined})
+		}
+	}
+	for _, u := range updates {
+		base.set(u.p, u.v)
+	}
+	return base
+}
+
+// Two objects hold no values of the program but facts about the run: the
+// ledger, which graphs a backward has freed; modes, whether the model is in
+// evaluation mode.
+const (
+	ledger ObjectID = iota
+	modes
+	firstObject
+)
+
+// evaluating is the field of modes that is true after model.eval().
+const evaluating Symbol = 1

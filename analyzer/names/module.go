@@ -1,0 +1,138 @@
+// Package names gives the names of Python programs their meaning: which scope
+// a name lives in, which file an import reads, and what a dotted path of a
+// library is called.
+package names
+
+import (
+	"context"
+	"path/filepath"
+	"strings"
+	"sync"
+
+	"github.com/graphleak/graphleak/analyzer/syntax"
+)
+
+// Module is one parsed Python file.
+type Module struct {
+	Path string // as the loader knows it
+	Tree *syntax.Tree
+
+	scopes map[syntax.NodeID]*Scope
+}
+
+// NewModule finds the scopes of a parsed file.
+func NewModule(path string, tree *syntax.Tree) *Module {
+	return &Module{Path: path, Tree: tree, scopes: scopes(tree)}
+}
+
+// Scope is the scope that the block n opens, or nil when n opens none.
+func (m *Module) Scope(n syntax.NodeID) *Scope { return m.scopes[n] }
+
+// A Loader finds and parses the files of a workspace.
+type Loader interface {
+	// Module is the file at path, nil when there is none or it cannot be
+	// analysed: an import that leads out of the workspace is no fault.
+	Module(ctx context.Context, path string) *Module
+	// Root is the directory above which the imports of the file at path are
+	// not looked for.
+	Root(path string) string
+}
+
+// Import is what the import of a dotted module name refers to.
+type Import struct {
+	Module *Module // in the workspace, or nil
+	Name   string  // the dotted name of a library module
+}
+
+// Resolver follows imports from the files of a workspace.
+type Resolver struct {
+	loader Loader
+
+	mu    sync.Mutex
+	found map[string]string // directory + dotted name → path, or ""
+}
+
+// NewResolver returns a resolver that reads files through loader; a nil loader
+// makes every import a library.
+func NewResolver(loader Loader) *Resolver {
+	return &Resolver{loader: loader, found: map[string]string{}}
+}
+
+// Resolve finds the module that from names by a dotted name with level leading
+// dots. An absolute name is looked for beside the file, then in each directory
+// above it up to the root of the project: that covers scripts, packages and
+// src layouts without configuration.
+func (r *Resolver) Resolve(ctx context.Context, from *Module, level int, dotted string) Import {
+	if r.loader == nil || from.Path == "" {
+		return Import{Name: dotted}
+	}
+	rel := filepath.Join(strings.Split(dotted, ".")...)
+	dir := filepath.Dir(from.Path)
+	if level > 0 {
+		for range level - 1 {
+			dir = filepath.Dir(dir)
+		}
+		if m := r.load(ctx, from, dir, rel); m != nil {
+			return Import{Module: m}
+		}
+		return Import{Name: strings.Repeat(".", level) + dotted}
+	}
+	if installed[firstPart(dotted)] {
+		return Import{Name: dotted}
+	}
+	root := r.loader.Root(from.Path)
+	for {
+		for _, sub := range []string{"", "src"} {
+			if m := r.load(ctx, from, filepath.Join(dir, sub), rel); m != nil {
+				return Import{Module: m}
+			}
+		}
+		if dir == root || dir == filepath.Dir(dir) {
+			return Import{Name: dotted}
+		}
+		dir = filepath.Dir(dir)
+	}
+}
+
+// installed are packages that come from the environment even where the
+// workspace is their own repository's neighbour: looking for them on disk at
+// every level costs time and finds only folders of the same name.
+var installed = map[string]bool{"torch": true, "numpy": true, "os": true, "sys": true, "math": true, "time": true, "re": true,
+	"json": true, "random": true, "argparse": true, "collections": true, "functools": true, "itertools": true, "pathlib": true,
+	"typing": true, "logging": true, "copy": true, "datetime": true, "dataclasses": true, "contextlib": true, "warnings": true,
+	"abc": true, "enum": true, "pickle": true, "shutil": true, "tqdm": true, "__future__": true}
+
+func firstPart(dotted string) string {
+	first, _, _ := strings.Cut(dotted, ".")
+	return first
+}
+
+func (r *Resolver) load(ctx context.Context, from *Module, dir, rel string) *Module {
+	key := dir + "\x00" + rel
+	r.mu.Lock()
+	path, known := r.found[key]
+	r.mu.Unlock()
+	if known {
+		if path == "" || path == from.Path {
+			return nil
+		}
+		return r.loader.Module(ctx, path)
+	}
+	for _, candidate := range []string{filepath.Join(dir, rel+".py"), filepath.Join(dir, rel, "__init__.py")} {
+		if candidate == from.Path {
+			continue
+		}
+		if m := r.loader.Module(ctx, candidate); m != nil {
+			r.remember(key, candidate)
+			return m
+		}
+	}
+	r.remember(key, "")
+	return nil
+}
+
+func (r *Resolver) remember(key, path string) {
+	r.mu.Lock()
+	r.found[key] = path
+	r.mu.Unlock()
+}

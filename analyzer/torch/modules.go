@@ -1,0 +1,102 @@
+package torch
+
+import "strings"
+
+// ModuleClass is what is known of a class of torch.nn or of a library of
+// models.
+type ModuleClass struct {
+	// Trainable says that its instances hold parameters, so that their output
+	// carries a graph whatever goes in.
+	Trainable bool
+	// Scalar says that the output is a scalar by default: a loss.
+	Scalar bool
+	// Outputs is the number of results of a call where it is not one.
+	Outputs int
+	// Container says that its instances hold the modules they are given.
+	Container bool
+	// Saves says that its operation keeps tensors for backward.
+	Saves bool
+}
+
+// Module is what is known of the module class of a dotted name.
+func Module(dotted string) (ModuleClass, bool) {
+	prefix, name := cutLast(dotted)
+	if prefix == "torch.nn" || strings.HasPrefix(prefix, "torch.nn.modules") {
+		c, ok := modules[name]
+		return c, ok
+	}
+	for _, family := range modelFactories {
+		if dotted == family || strings.HasPrefix(dotted, family+".") {
+			return ModuleClass{Trainable: true, Saves: true}, true
+		}
+	}
+	return ModuleClass{}, false
+}
+
+// modelFactories are modules of libraries whose callables return models.
+var modelFactories = []string{"torchvision.models", "timm.create_model", "timm.models", "torch.hub.load",
+	"segmentation_models_pytorch", "efficientnet_pytorch.EfficientNet", "torch_geometric.nn", "dgl.nn", "open_clip.create_model"}
+
+var modules = func() map[string]ModuleClass {
+	m := map[string]ModuleClass{}
+	add := func(c ModuleClass, names string) {
+		for _, name := range strings.Fields(names) {
+			m[name] = c
+		}
+	}
+	add(ModuleClass{Trainable: true, Saves: true}, `Linear Bilinear LazyLinear Conv1d Conv2d Conv3d ConvTranspose1d ConvTranspose2d ConvTranspose3d
+		BatchNorm1d BatchNorm2d BatchNorm3d SyncBatchNorm LayerNorm GroupNorm InstanceNorm1d InstanceNorm2d InstanceNorm3d RMSNorm
+		Embedding EmbeddingBag PReLU Transformer TransformerEncoder TransformerDecoder TransformerEncoderLayer TransformerDecoderLayer
+		DataParallel RNNCell GRUCell Module LazyConv2d`)
+	add(ModuleClass{Trainable: true, Saves: true, Outputs: 2}, `RNN GRU LSTM MultiheadAttention LSTMCell`)
+	add(ModuleClass{Container: true, Saves: true}, `Sequential ModuleList ModuleDict`)
+	add(ModuleClass{Saves: true}, `ReLU ReLU6 LeakyReLU ELU SELU CELU GELU SiLU Mish Sigmoid Tanh Softmax LogSoftmax Softmax2d Softplus Softsign
+		Hardtanh Hardswish Hardsigmoid Threshold GLU LogSigmoid Dropout Dropout1d Dropout2d Dropout3d AlphaDropout
+		MaxPool1d MaxPool2d MaxPool3d AvgPool1d AvgPool2d AvgPool3d AdaptiveAvgPool1d AdaptiveAvgPool2d AdaptiveAvgPool3d
+		AdaptiveMaxPool1d AdaptiveMaxPool2d Upsample CosineSimilarity PairwiseDistance`)
+	add(ModuleClass{}, `Identity Flatten Unflatten PixelShuffle ZeroPad2d ReflectionPad2d ConstantPad2d Fold Unfold`)
+	add(ModuleClass{Saves: true, Scalar: true}, `CrossEntropyLoss NLLLoss MSELoss L1Loss SmoothL1Loss HuberLoss BCELoss BCEWithLogitsLoss KLDivLoss
+		CosineEmbeddingLoss MarginRankingLoss TripletMarginLoss TripletMarginWithDistanceLoss HingeEmbeddingLoss PoissonNLLLoss GaussianNLLLoss
+		SoftMarginLoss MultiMarginLoss MultiLabelMarginLoss MultiLabelSoftMarginLoss CTCLoss AdaptiveLogSoftmaxWithLoss`)
+	return m
+}()
+
+// ModuleBase reports whether a class of this dotted name makes its subclasses
+// neural network modules.
+func ModuleBase(dotted string) bool {
+	if moduleBases[dotted] {
+		return true
+	}
+	_, ok := Module(dotted)
+	return ok
+}
+
+var moduleBases = map[string]bool{
+	"torch.nn.Module": true, "pytorch_lightning.LightningModule": true, "lightning.LightningModule": true,
+	"lightning.pytorch.LightningModule": true, "torch_geometric.nn.MessagePassing": true,
+	"transformers.PreTrainedModel": true,
+}
+
+// FunctionBase reports whether a class of this dotted name is a custom
+// autograd function.
+func FunctionBase(dotted string) bool {
+	return dotted == "torch.autograd.Function" || dotted == "torch.autograd.function.Function"
+}
+
+// ModuleMethods are methods that only modules have: a value on which one is
+// called is a module.
+var ModuleMethods = set(`parameters named_parameters zero_grad state_dict load_state_dict train eval modules named_modules children
+	register_forward_hook register_forward_pre_hook register_full_backward_hook register_buffer`)
+
+// Wrappers are calls that return the module they are given.
+var Wrappers = set(`torch.nn.DataParallel torch.nn.parallel.DistributedDataParallel torch.compile torch.jit.script torch.jit.trace
+	torch.nn.parallel.DataParallel torch.distributed.fsdp.FullyShardedDataParallel torch.nn.utils.weight_norm
+	torch.nn.utils.spectral_norm torch.nn.utils.parametrizations.weight_norm torch.nn.SyncBatchNorm.convert_sync_batchnorm`)
+
+func set(names string) map[string]bool {
+	m := map[string]bool{}
+	for _, name := range strings.Fields(names) {
+		m[name] = true
+	}
+	return m
+}

@@ -1,0 +1,28 @@
+// Package collect reports containers that take in values together with their
+// autograd graphs.
+package collect
+
+import (
+	_ "embed"
+	"fmt"
+
+	"github.com/graphleak/graphleak/rules"
+	"github.com/graphleak/graphleak/rules/retention"
+)
+
+//go:embed doc.md
+var doc string
+
+// Rule is GL102.
+var Rule = &rules.Rule{Code: "GL102", Name: "collect-with-graph", Doc: doc, Run: run}
+
+func run(p *rules.Pass) {
+	for _, g := range p.Facts.Growths {
+		if !g.Collects || g.ThroughCall {
+			continue
+		}
+		kept := retention.Code(g.Kept)
+		subject := fmt.Sprintf("%s collects every %s together with its autograd graph", retention.Code(g.Target), kept)
+		p.Report(retention.Finding(p, g, subject, fmt.Sprintf("Store %s without its graph.", kept)))
+	}
+}

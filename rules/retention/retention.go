@@ -1,0 +1,134 @@
+// Package retention tells people about a place that keeps an autograd graph of
+// every iteration: what stays, in which memory, and the steps of the argument.
+package retention
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/graphleak/graphleak/analyzer/flow"
+	"github.com/graphleak/graphleak/analyzer/syntax"
+	"github.com/graphleak/graphleak/analyzer/text"
+	"github.com/graphleak/graphleak/rules"
+	"github.com/graphleak/graphleak/rules/fixes"
+)
+
+// Finding is the finding of a growth. subject says what keeps what, such as
+// "`total` keeps the autograd graph of every `loss`", and advice what to do.
+func Finding(p *rules.Pass, g flow.Growth, subject, advice string) rules.Finding {
+	f := rules.Finding{
+		Span:       g.Kept.Span(),
+		Severity:   rules.Warning,
+		Memory:     rules.Host,
+		Keeps:      rules.Nodes,
+		Confidence: rules.Medium,
+		Evidence:   evidence(g),
+		Fixes:      fixes.Detach(p, g),
+	}
+	if g.Sure == flow.Certain {
+		f.Confidence = rules.High
+	}
+	step := "iteration"
+	if g.Implicit {
+		step = "call"
+	}
+	what := ""
+	switch {
+	case !g.Activations:
+		what = fmt.Sprintf("%s: a backward has freed the activations, but about one graph node per operation stays in host memory for each %s", subject, step)
+	case g.SideOutput:
+		f.Severity, f.Memory, f.Keeps = rules.Error, rules.Device, rules.Graph
+		what = fmt.Sprintf("%s: the backward in this loop does not run through it, so the tensors saved for it stay in device memory for each %s", subject, step)
+	default:
+		f.Severity, f.Memory, f.Keeps = rules.Error, rules.Device, rules.Graph
+		what = fmt.Sprintf("%s: nothing runs a backward that frees it, so the activations of each %s stay in device memory", subject, step)
+	}
+	f.Message = what + ". " + advice
+	return f
+}
+
+// Code is the source of a location, in backquotes, shortened to be read in one
+// glance.
+func Code(l flow.Location) string {
+	s := strings.Join(strings.Fields(l.Text()), " ")
+	if r := []rune(s); len(r) > 40 {
+		s = string(r[:37]) + "…"
+	}
+	return "`" + s + "`"
+}
+
+// evidence is the chain of a growth: created, kept, in this loop, backwarded.
+func evidence(g flow.Growth) []rules.Evidence {
+	var out []rules.Evidence
+	add := func(l flow.Location, s text.Span, message string) {
+		out = append(out, rules.Evidence{Path: l.Module.Path, Span: s, Message: message})
+	}
+	for _, l := range outermost(g.Made) {
+		add(l, l.Span(), Code(l)+" records the graph here")
+	}
+	keeps := "is kept here"
+	if g.Collects {
+		keeps = "is stored here"
+	}
+	add(g.Store, firstLine(g.Store), Code(g.Store)+" "+keeps)
+	switch {
+	case g.Implicit:
+		add(g.Loop, header(g.Loop), "each call of this adds to it")
+	default:
+		add(g.Loop, header(g.Loop), "each iteration of this loop adds to it")
+	}
+	for _, l := range g.Freed {
+		m := "this backward frees the activations, not the nodes"
+		if g.Activations {
+			m = "this backward does not free what stays"
+		}
+		add(l, l.Span(), m)
+	}
+	return out
+}
+
+const maxMade = 3
+
+// outermost are the locations not within another one, a few of them.
+func outermost(ls []flow.Location) []flow.Location {
+	var out []flow.Location
+	for _, l := range ls {
+		if slices.ContainsFunc(ls, func(o flow.Location) bool {
+			return o != l && o.Module == l.Module && o.Span() != l.Span() && o.Span().Covers(l.Span())
+		}) || slices.Contains(out, l) {
+			continue
+		}
+		out = append(out, l)
+	}
+	slices.SortFunc(out, func(a, b flow.Location) int {
+		if a.Module != b.Module {
+			return strings.Compare(a.Module.Path, b.Module.Path)
+		}
+		return int(a.Node - b.Node)
+	})
+	return out[:min(len(out), maxMade)]
+}
+
+// header is the line of a loop or function that starts it.
+func header(l flow.Location) text.Span {
+	t := l.Module.Tree
+	s := l.Span()
+	if body := t.Child(l.Node, syntax.FieldBody); body >= 0 && t.Kind(l.Node) != syntax.ListComprehension {
+		if b := t.Span(body); b.Start > s.Start {
+			s.End = b.Start
+			for s.End > s.Start && strings.ContainsRune(" \t\r\n:", rune(t.Source()[s.End-1])) {
+				s.End--
+			}
+		}
+	}
+	return s
+}
+
+func firstLine(l flow.Location) text.Span {
+	s := l.Span()
+	if i := strings.IndexByte(l.Text(), '\n'); i >= 0 {
+		s.End = s.Start + i
+	}
+	return s
+}
