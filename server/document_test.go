@@ -3,8 +3,10 @@ package server
 import (
 	"fmt"
 	"math/rand/v2"
+	"runtime"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
@@ -185,4 +187,21 @@ func TestDocumentsOfManyVersionsKeepNoneOfThem(t *testing.T) {
 	assert.Len(t, doc.text, 120)
 	assert.Equal(t, int32(99), doc.version)
 	assert.Equal(t, "/project/train.py", doc.path)
+}
+
+func TestClosedDocumentsLeaveNothingBehind(t *testing.T) {
+	e := launch(t, echo)
+	e.initialize(`{}`)
+	e.alive()
+	before := runtime.NumGoroutine()
+	for i := range 1000 {
+		id := uri.URI(fmt.Sprintf("file:///project/%d.py", i))
+		e.open(id, 1, "x\n")
+		e.change(id, 2, span(0, 0, 0, 0), "y")
+		require.NoError(t, e.server.DidClose(e.context(), &protocol.DidCloseTextDocumentParams{
+			TextDocument: protocol.TextDocumentIdentifier{URI: id},
+		}))
+	}
+	e.alive()
+	assert.Eventually(t, func() bool { return runtime.NumGoroutine() <= before }, patience, time.Millisecond)
 }
