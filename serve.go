@@ -6,6 +6,7 @@ import (
 	"fmt"
 
 	"github.com/graphleak/graphleak/rules"
+	"github.com/graphleak/graphleak/rules/leaks"
 	"github.com/graphleak/graphleak/server"
 )
 
@@ -17,7 +18,7 @@ type serveCmd struct {
 // Run speaks LSP on the standard streams until the client ends the session.
 // The exit code is the protocol's: 1 if the client left without a shutdown.
 func (*serveCmd) Run(ctx context.Context, out *console) error {
-	err := server.Serve(ctx, out.Stdin, out.Stdout, server.Options{Version: currentVersion(), Checker: rules.NewChecker()})
+	err := server.Serve(ctx, out.Stdin, out.Stdout, server.Options{Version: currentVersion(), Checker: rules.NewChecker(leaks.All()...)})
 	if errors.Is(err, server.ErrNoShutdown) || errors.Is(err, server.ErrParentExited) {
 		fmt.Fprintf(out.Stderr, "graphleak: %v\n", err)
 		return exitError{1}
