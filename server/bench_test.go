@@ -119,7 +119,7 @@ def train%[1]d(args, device):
 	}
 	b.WriteString(`
 
-def validate(model, loader, device):
+def validate(model: nn.Module, loader, device):
     total_loss = 0
     for samples, targets in loader:
         loss = F.cross_entropy(model(samples.to(device)), targets.to(device))

@@ -37,14 +37,27 @@ func shiftFindings(findings []rules.Finding, path string, edit text.Edit) []rule
 	return shifted
 }
 
-// withHeld is the findings of report, and those of held that lie in text which
-// was too damaged to be checked again. Damage extends to whole functions, or to
-// all text outside of functions.
-func withHeld(report rules.Report, held []rules.Finding) []rules.Finding {
+// despiteDamage is the findings of report, and those of held that lie in text
+// which was too damaged to be checked again. Damage extends to whole functions,
+// or to all text outside of functions.
+//
+// A fix is safe because all uses of what it changes were seen. In damaged text
+// they were not, so there no fix is.
+func despiteDamage(report rules.Report, held []rules.Finding) []rules.Finding {
+	damaged := func(f rules.Finding) bool {
+		return slices.ContainsFunc(report.Damaged, func(s text.Span) bool { return s.Covers(f.Span) })
+	}
 	findings := slices.Clone(report.Findings)
+	for i, f := range findings {
+		if damaged(f) {
+			findings[i].Fixes = slices.Clone(f.Fixes)
+			for j := range f.Fixes {
+				findings[i].Fixes[j].Safety = rules.Unsafe
+			}
+		}
+	}
 	for _, f := range held {
-		damaged := slices.ContainsFunc(report.Damaged, func(s text.Span) bool { return s.Covers(f.Span) })
-		if damaged && !reported(report.Findings, f) {
+		if damaged(f) && !reported(report.Findings, f) {
 			findings = append(findings, f)
 		}
 	}

@@ -77,13 +77,16 @@ def first():
 	again := at("loss3")
 	again.Message = "found again"
 	again.Span.End++
+	again.Fixes = []rules.Fix{{Title: "Detach", Safety: rules.Safe}}
 	report := rules.Report{Findings: []rules.Finding{again}, Damaged: []text.Span{damage}}
 
-	got := withHeld(report, held)
+	got := despiteDamage(report, held)
 	require.Len(t, got, 2, "the first function was checked and has no finding any more")
 	assert.Equal(t, "loss2", got[0].Message)
 	assert.Equal(t, "found again", got[1].Message)
+	assert.Equal(t, rules.Unsafe, got[1].Fixes[0].Safety, "not all uses were seen")
 	assert.Len(t, report.Findings, 1, "the report itself does not change")
+	assert.Equal(t, rules.Safe, report.Findings[0].Fixes[0].Safety)
 }
 
 // lines is a checker that finds every word "leak". A function whose text has an

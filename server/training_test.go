@@ -18,18 +18,18 @@ import (
 	"github.com/graphleak/graphleak/rules/leaks"
 )
 
-// evaluation leaks: no backward runs, so every step's graph stays. The leak is
+// training leaks: no backward runs, so every step's graph stays. The leak is
 // behind characters that count differently in each unit.
-const evaluation = `import torch
+const training = `import torch
 import torch.nn.functional as F
 
 
-def evaluate(model, loader):
+def train(model: torch.nn.Module, loader):
     total_loss = 0
     for x, y in loader:
         loss = F.cross_entropy(model(x), y)
         note = "é😀"; total_loss += loss
-    return total_loss
+    print(total_loss / len(loader))
 
 
 def report(value):
@@ -57,17 +57,17 @@ func TestLeakIsFoundExplainedAndFixed(t *testing.T) {
 		t.Run(capabilities, func(t *testing.T) {
 			e := launch(t, rules.NewChecker(leaks.All()...))
 			e.initialize(strings.TrimSuffix(capabilities, "}") + `,"textDocument":{"publishDiagnostics":{"relatedInformation":true},"hover":{"contentFormat":["markdown"]}}}`)
-			e.open(script, 1, evaluation)
+			e.open(script, 1, training)
 			diagnostics := e.diagnosticsOf(script, 1)
 			require.Len(t, diagnostics, 1)
 			d := diagnostics[0]
 			assert.Equal(t, protocol.String("GL101"), d.Code)
 			assert.Equal(t, protocol.DiagnosticSeverityError, d.Severity)
 			assert.NotEmpty(t, d.RelatedInformation)
-			m := text.NewMapper([]byte(evaluation))
+			m := text.NewMapper([]byte(training))
 			start, end := offset(m, d.Range.Start, encoding), offset(m, d.Range.End, encoding)
-			assert.Equal(t, "loss", evaluation[start:end])
-			assert.Equal(t, strings.Index(evaluation, "+= loss")+len("+= "), start)
+			assert.Equal(t, "loss", training[start:end])
+			assert.Equal(t, strings.Index(training, "+= loss")+len("+= "), start)
 
 			hover, err := e.hover(script, d.Range.Start)
 			require.NoError(t, err)
@@ -77,7 +77,7 @@ func TestLeakIsFoundExplainedAndFixed(t *testing.T) {
 			actions, err := e.codeActions(script, d.Range)
 			require.NoError(t, err)
 			require.NotEmpty(t, actions)
-			fixed := apply(t, evaluation, script, actions[0].Edit, encoding)
+			fixed := apply(t, training, script, actions[0].Edit, encoding)
 			assert.Contains(t, fixed, "total_loss += loss.")
 			e.changes(script, 2, &protocol.TextDocumentContentChangeWholeDocument{Text: fixed})
 			assert.Empty(t, e.diagnosticsOf(script, 2))
@@ -86,42 +86,85 @@ func TestLeakIsFoundExplainedAndFixed(t *testing.T) {
 }
 
 func TestHalfTypedCodeKeepsItsFindings(t *testing.T) {
-	line := uint32(strings.Count(evaluation[:strings.Index(evaluation, "    return total_loss")], "\n"))
-	end := uint32(strings.Count(evaluation, "\n"))
+	// at is the line that starts with a text.
+	at := func(start string) uint32 {
+		index := strings.Index(training, "\n"+start)
+		require.GreaterOrEqual(t, index, 0)
+		return uint32(strings.Count(training[:index], "\n")) + 1
+	}
+	end := uint32(strings.Count(training, "\n"))
 	tests := []struct {
 		name  string
-		line  uint32
+		line  uint32 // in front of which the text is typed, in a line of its own
 		typed string
-		fixes bool // of the finding are still offered
 	}{
-		{"in the function that leaks", line, "        print(", false},
-		{"an open string", line, "        print(\"", false},
-		{"an attribute", line, "        loss.", false},
-		{"in another function", end, "    x = (", true},
-		{"a new function", end, "\n\ndef new(self, ", true},
+		{"behind the loop", at("    print(total_loss"), "    print("},
+		{"an open string", at("    print(total_loss"), "    print(\""},
+		{"an attribute", at("    print(total_loss"), "    loss."},
+		{"in the loop", at("        note = "), "        x = model("},
+		{"an operator in the loop", at("        note = "), "        x = y +"},
+		{"a condition in the loop", at("        note = "), "        if x"},
+		{"a dictionary in front of the loop", at("    for x"), "    options = {\"a\": [1, "},
+		{"a block in front of the loop", at("    for x"), "    with torch"},
+		{"in another function", end, "    x = ("},
+		{"a new function", end, "\n\ndef new(self, "},
+		{"a new function in front", at("def train"), "def new(self, a=\"x"},
+		{"a decorator", at("def train"), "@torch.compile("},
 	}
 	for _, test := range tests {
 		t.Run(test.name, func(t *testing.T) {
 			e := launch(t, rules.NewChecker(leaks.All()...))
 			e.initialize(`{}`)
-			e.open(script, 0, evaluation)
+			e.open(script, 0, training)
 			require.Len(t, e.diagnosticsOf(script, 0), 1)
 			e.change(script, 1, span(test.line, 0, test.line, 0), "\n")
 			require.Len(t, e.diagnosticsOf(script, 1), 1)
-			version, at := int32(1), protocol.Position{Line: test.line}
+			version, cursor := int32(1), protocol.Position{Line: test.line}
 			for _, key := range test.typed {
 				version++
-				e.change(script, version, protocol.Range{Start: at, End: at}, string(key))
-				if at.Character++; key == '\n' {
-					at = protocol.Position{Line: at.Line + 1}
+				e.change(script, version, protocol.Range{Start: cursor, End: cursor}, string(key))
+				if cursor.Character++; key == '\n' {
+					cursor = protocol.Position{Line: cursor.Line + 1}
 				}
 				diagnostics := e.diagnosticsOf(script, version)
 				require.Len(t, diagnostics, 1, "after %q", test.typed[:version-1])
 				assert.Equal(t, protocol.String("GL101"), diagnostics[0].Code)
 			}
-			actions, err := e.codeActions(script, span(0, 0, 99, 0))
-			require.NoError(t, err)
-			assert.Equal(t, test.fixes, len(actions) > 0)
+		})
+	}
+}
+
+func TestBrokenLinesKeepTheFindingsAround(t *testing.T) {
+	for _, line := range []struct{ whole, broken string }{
+		{"for x, y in loader:", "for x, y in loader"},
+		{"for x, y in loader:", "for x, y in"},
+		{"for x, y in loader:", "for"},
+		{"F.cross_entropy(model(x), y)", "F.cross_entropy(model(x), y"},
+		{"F.cross_entropy(model(x), y)", "F."},
+		{"F.cross_entropy(model(x), y)", ""},
+		{"total_loss = 0", "total_loss ="},
+		{"def train(model: torch.nn.Module, loader):", "def train(model: torch.nn.Module, loader)"},
+		{"def train(model: torch.nn.Module, loader):", "def train(model: torch.nn.Module, lo"},
+		{"def train(model: torch.nn.Module, loader):", "def train("},
+	} {
+		t.Run(line.broken, func(t *testing.T) {
+			e := launch(t, rules.NewChecker(leaks.All()...))
+			e.initialize(`{}`)
+			e.open(script, 1, training)
+			whole := e.diagnosticsOf(script, 1)
+			require.Len(t, whole, 1)
+			e.changes(script, 2, &protocol.TextDocumentContentChangeWholeDocument{Text: strings.Replace(training, line.whole, line.broken, 1)})
+			broken := e.diagnosticsOf(script, 2)
+			require.Len(t, broken, 1)
+			assert.Equal(t, whole[0].Range, broken[0].Range)
+			for _, fix := range data(t, broken[0]).Fixes {
+				assert.Equal(t, rules.Unsafe, fix.Safety, "the broken line may use the value")
+			}
+			e.changes(script, 3, &protocol.TextDocumentContentChangeWholeDocument{Text: training})
+			again := e.diagnosticsOf(script, 3)
+			require.Len(t, again, 1)
+			require.NotEmpty(t, data(t, again[0]).Fixes)
+			assert.Equal(t, rules.Safe, data(t, again[0]).Fixes[0].Safety)
 		})
 	}
 }
@@ -130,7 +173,7 @@ func TestCellsOfNotebooksMayHaveMagics(t *testing.T) {
 	const cell uri.URI = "vscode-notebook-cell:/home/me/a.ipynb#W0sZmlsZQ%3D%3D"
 	e := launch(t, rules.NewChecker(leaks.All()...))
 	e.initialize(`{}`)
-	e.open(cell, 1, "%matplotlib inline\n!pip install torch\n"+evaluation)
+	e.open(cell, 1, "%matplotlib inline\n!pip install torch\n"+training)
 	diagnostics := e.diagnosticsOf(cell, 1)
 	require.Len(t, diagnostics, 1)
 	assert.Equal(t, protocol.String("GL101"), diagnostics[0].Code)
@@ -152,9 +195,9 @@ func TestDocumentsThatAreNoPythonSayWhy(t *testing.T) {
 
 func TestDiagnoseNamesTheLeakInTheWorkspace(t *testing.T) {
 	folder := t.TempDir()
-	require.NoError(t, os.WriteFile(filepath.Join(folder, "train.py"), []byte(evaluation), 0o600))
+	require.NoError(t, os.WriteFile(filepath.Join(folder, "train.py"), []byte(training), 0o600))
 	log, err := json.Marshal(diagnoseArgument{Text: fmt.Sprintf(`Traceback (most recent call last):
-  File "%s", line 8, in evaluate
+  File "%s", line 8, in train
     loss = F.cross_entropy(model(x), y)
 torch.OutOfMemoryError: CUDA out of memory. Tried to allocate 2.00 GiB. GPU 0 has a total capacity of 79.15 GiB of which 1.05 GiB is free. Including non-PyTorch memory, this process has 78.09 GiB memory in use. Of the allocated memory 76.41 GiB is allocated by PyTorch, and 1.19 GiB is reserved by PyTorch but unallocated.
 `, filepath.ToSlash(filepath.Join(folder, "train.py")))})
