@@ -23,6 +23,15 @@ func (d *Diagnoser) conclude(ctx context.Context, in *incident) (*Diagnosis, err
 		return diag, nil
 	}
 	e := s.initiating
+	if !e.Step.known() {
+		// Files of other ranks may have what this one does not print.
+		for _, p := range in.progress {
+			if p.newest.after(e.Step) {
+				e.Step = p.newest
+				e.Step.Line, e.Step.Borrowed = 0, true // a line of another input
+			}
+		}
+	}
 	suspects, missing, err := d.findSuspects(ctx, e.Traceback)
 	if err != nil {
 		return nil, err
@@ -45,11 +54,16 @@ func (d *Diagnoser) conclude(ctx context.Context, in *incident) (*Diagnosis, err
 	diag.Missing = distinct(slices.Concat(v.missing, missing, page.Missing))
 
 	diag.Initiating = &Initiating{Rank: rankOf(e), Host: e.Origin.Host, Line: e.Line, When: e.when(), Input: in.inputName(e.Origin.Input)}
+	if g := s.gone; g != nil {
+		diag.Initiating = &Initiating{Rank: &g.rank, Host: g.host, Line: g.line, When: g.time, Input: in.inputName(g.input)}
+		diag.Cause += fmt.Sprintf(" Rank %d ended by itself with exit code %d; its own output is not in the text.", g.rank, g.exitCode)
+		s.simultan = nil
+	}
 	if len(s.simultan) > 0 {
 		diag.Initiating.Rank = nil
 		diag.Cause += fmt.Sprintf(" It failed on ranks %s; nothing in the text tells on which first.", rankList(append([]*Event{e}, s.simultan...)))
 	}
-	if s.processes && rankOf(e) == nil && len(s.simultan) == 0 {
+	if s.processes && diag.Initiating.Rank == nil && len(s.simultan) == 0 {
 		diag.Confidence = diag.Confidence.atMost(Medium)
 		diag.Missing = append(diag.Missing, "which rank it was: the lines carry no rank")
 	}

@@ -23,6 +23,7 @@ import (
 	"context"
 	"fmt"
 	"io"
+	"path"
 	"path/filepath"
 	"regexp"
 	"slices"
@@ -101,31 +102,36 @@ func newIncident(k *Knowledge, inputs []Input) *incident {
 // extraLiterals begin what the engine itself reads beside pages.
 var extraLiterals = []string{"Root Cause (first observed failure)", "Failures:", "forcefully exiting via 9", "expandable_segments:True"}
 
-var rankInName = regexp.MustCompile(`(?i)(?:rank|worker|process|proc|gpu|task)[-_.]?(\d{1,6})`)
+var (
+	rankInName = regexp.MustCompile(`(?i)(?:rank|worker|process|proc|gpu|task)[-_.]?(\d{1,6})`)
+	rankAsName = regexp.MustCompile(`(?i)^rank[-_.]?(\d{1,6})(?:\.\w+)*$`)
+)
 
 // inputRanks reads the rank off the name of each input: "rank3.log",
 // "attempt_0/3/stderr.log". Where no name has one, several inputs are ranks in
-// their order.
+// their order. One input alone is most often the output of all ranks, so only a
+// name that says nothing else counts.
 func inputRanks(inputs []Input) []int {
 	ranks := make([]int, len(inputs))
-	any := false
+	found := false
 	for i, in := range inputs {
 		ranks[i] = -1
 		name := filepath.ToSlash(in.Name)
-		if m := rankInName.FindStringSubmatch(name[strings.LastIndexByte(name, '/')+1:]); m != nil {
+		base := rankInName
+		if len(inputs) == 1 {
+			base = rankAsName
+		}
+		if m := base.FindStringSubmatch(path.Base(name)); m != nil {
 			ranks[i] = number(m[1])
-		} else if dir := filepath.Base(filepath.Dir(name)); number(dir) >= 0 && strings.Contains(name, "attempt_") {
+		} else if dir := path.Base(path.Dir(name)); number(dir) >= 0 && strings.Contains(name, "attempt_") {
 			ranks[i] = number(dir)
 		}
-		any = any || ranks[i] >= 0
+		found = found || ranks[i] >= 0
 	}
-	if !any && len(inputs) > 1 {
+	if !found && len(inputs) > 1 {
 		for i := range ranks {
 			ranks[i] = i
 		}
-	}
-	if len(inputs) == 1 && !strings.Contains(strings.ToLower(inputs[0].Name), "rank") {
-		ranks[0] = -1 // one file is rarely the log of one worker
 	}
 	return ranks
 }
@@ -428,9 +434,18 @@ func (s *inputState) worker(w worker, key string) {
 func (s *inputState) add(e *Event, key string, first int) {
 	s.lookBack(first)
 	e.key = key
+	if e.Origin.LocalRank < 0 && e.Fields["local_rank"] != "" {
+		e.Origin.LocalRank = number(e.Fields["local_rank"])
+	}
+	if e.Origin.PID < 0 && e.Fields["pid"] != "" {
+		e.Origin.PID = number(e.Fields["pid"])
+	}
 	e.Step = Step{Number: -1, Epoch: -1}
 	if step, ok := s.prog.latest[key]; ok {
 		e.Step = step
+	} else if s.prog.newest.known() {
+		e.Step = s.prog.newest // often only one rank prints
+		e.Step.Borrowed = true
 	}
 	s.incident.order++
 	e.order = s.incident.order
@@ -442,8 +457,8 @@ func (s *inputState) add(e *Event, key string, first int) {
 	s.events = append(s.events, e)
 }
 
-// lookBack reads the steps of the output before line end that it has not read
-// yet.
+// lookBack reads the steps of the output up to line end that it has not read
+// yet. A traceback often begins on the line of a progress bar.
 func (s *inputState) lookBack(end int) {
 	if s.prog.until == s.reader.line && s.dropped > 0 {
 		return // very many events on one line
@@ -457,7 +472,7 @@ func (s *inputState) lookBack(end int) {
 		if no < s.prog.until || len(lines) >= maxLookBack {
 			return false
 		}
-		if no < end {
+		if no <= end {
 			lines = append(lines, raw{no, text})
 		}
 		return true

@@ -22,7 +22,8 @@ type standing struct {
 	recovered  []*Event
 	missing    []string
 	notes      []Evidence
-	processes  bool // several processes took part
+	processes  bool          // several processes took part
+	gone       *listedWorker // the process that the initiating event only reports
 }
 
 // attribute finds the event that started the incident: of what the run did not
@@ -55,6 +56,9 @@ func (in *incident) attribute() standing {
 		s.initiating, s.simultan = in.earliest(top)
 	}
 	for _, e := range in.events {
+		if s.initiating != nil && e.Page == s.initiating.Page && e.key == s.initiating.key {
+			continue // the same process says it again
+		}
 		if e != s.initiating && e.Recovered == nil && e.Page.ID != unknownID && e.Page.Role != RoleAdvice {
 			s.collateral = append(s.collateral, e)
 		}
@@ -64,6 +68,7 @@ func (in *incident) attribute() standing {
 		s.processes = s.processes || e.rank() > 0 || e.Page.Family == "distributed"
 	}
 	in.vote(&s)
+	in.survivors(&s)
 	return s
 }
 
@@ -96,12 +101,28 @@ func (in *incident) earliest(top []*Event) (first *Event, others []*Event) {
 			first = e
 		}
 	}
+	first = withTraceback(first, top)
 	for _, e := range top {
 		if e != first && e.rank() != first.rank() && in.before(first, e) == 0 {
 			others = append(others, e)
 		}
 	}
 	return first, others
+}
+
+// withTraceback prefers, to a line that a logger wrote about a failure, the
+// traceback of the same failure that follows it.
+func withTraceback(first *Event, top []*Event) *Event {
+	const near = 200 // lines
+	if first.Traceback != nil && !first.Traceback.Bare {
+		return first
+	}
+	for _, e := range top {
+		if e.Page == first.Page && e.key == first.key && e.Traceback != nil && !e.Traceback.Bare && e.Line > first.Line && e.Line-first.Line < near {
+			return e
+		}
+	}
+	return first
 }
 
 // before orders two events in time: negative if a came first, zero if nothing
@@ -216,6 +237,32 @@ func (in *incident) vote(s *standing) {
 		}
 		s.notes = append(s.notes, note)
 		return
+	}
+}
+
+// survivors finds the process that the others lost, where they only say that
+// they lost one: the only one that ended with a code of its own.
+func (in *incident) survivors(s *standing) {
+	if s.initiating == nil || in.strength(s.initiating) > reported {
+		return
+	}
+	var gone *listedWorker
+	for i := range in.listed {
+		w := &in.listed[i]
+		if !w.hasExit || w.exitCode == 0 || w.exitCode == 1 || in.knowledge.byExit[w.exitCode] != nil {
+			continue
+		}
+		if gone != nil && gone.rank != w.rank {
+			return
+		}
+		gone = w
+	}
+	if gone != nil {
+		s.gone = gone
+		s.notes = append(s.notes, Evidence{
+			Line: gone.line, Input: in.inputName(gone.input), Text: fmt.Sprintf("rank %d: exit code %d", gone.rank, gone.exitCode),
+			Why: "the only process that ended with a code of its own; the others report that they lost a connection",
+		})
 	}
 }
 

@@ -72,7 +72,8 @@ func readOOM(fields map[string]string) oom {
 // findSelf recognises this process among the listed ones. In a container the
 // driver knows it by another number than the process itself, so the message
 // has no clause about "this process" and lists it as any other. What a process
-// has is what its tensors and its cache have plus up to two GiB of context.
+// has is what its tensors and its cache have plus up to two GiB of context; and
+// whoever would not fit on the device beside this process must be this process.
 func (m *oom) findSelf() {
 	if m.self.said() || !m.allocated.said() || !m.unallocated.said() {
 		return
@@ -81,7 +82,8 @@ func (m *oom) findSelf() {
 	const slack, context = 100 * mib, 2 * gib
 	best := -1
 	for i, p := range m.others {
-		if p.has < own-slack || p.has > own+context {
+		fits := !m.total.said() || !m.free.said() || own+p.has <= m.total-m.free+slack
+		if p.has < own-slack || p.has > own+context && fits {
 			continue
 		}
 		if best < 0 || math.Abs(float64(p.has-own)) < math.Abs(float64(m.others[best].has-own)) {
@@ -130,6 +132,14 @@ func percent(part, whole Size) string {
 	return fmt.Sprintf("%.1f %%", float64(part/whole)*100)
 }
 
+// share is a part in words that stay readable when it is larger than the whole.
+func share(part, whole Size) string {
+	if part > 10*whole {
+		return fmt.Sprintf("%.0f times", float64(part/whole))
+	}
+	return percent(part, whole) + " of"
+}
+
 // arithmetic derives what the message does not print, as lines to check.
 func (m *oom) arithmetic() []string {
 	var lines []string
@@ -141,7 +151,7 @@ func (m *oom) arithmetic() []string {
 		case m.request == 20*mib:
 			add("requested: 20.00 MiB, the size that every request from 1 to 10 MiB is rounded up to")
 		case m.total.said():
-			add("requested: %v = %s of the GPU's %v", m.request, percent(m.request, m.total), m.total)
+			add("requested: %v = %s the capacity %v", m.request, share(m.request, m.total), m.total)
 		default:
 			add("requested: %v", m.request)
 		}
@@ -173,21 +183,57 @@ func (m *oom) arithmetic() []string {
 		add("process %s has %v", p.pid, p.has)
 	}
 	if outside, ok := m.outside(); ok {
+		title := "held outside PyTorch"
+		terms := []term{{"total", m.total}, {"free", m.free}}
 		if m.self.said() {
-			add("held by nobody listed: total - free - this process - others = %v - %v - %v - %v = %v", m.total, m.free, m.self, m.foreign(), outside)
+			title = "held by nobody listed"
+			terms = append(terms, term{"this process", m.self})
 		} else {
-			add("held outside PyTorch: total - free - live - cached - others - about %v of context = %v - %v - %v - %v - %v - %v = %v",
-				Size(typicalContext), m.total, m.free, m.allocated, m.unallocated, m.foreign(), Size(typicalContext), outside)
+			terms = append(terms, term{"live", m.allocated}, term{"cached", m.unallocated})
 		}
+		if len(m.others) > 0 {
+			terms = append(terms, term{"others", m.foreign()})
+		}
+		if !m.self.said() {
+			terms = append(terms, term{"usual context", typicalContext})
+		}
+		add("%s: %s", title, difference(terms, outside))
 	}
 	return lines
+}
+
+// term is one amount of a sum.
+type term struct {
+	name string
+	size Size
+}
+
+// difference writes out a subtraction, in words and in numbers.
+func difference(terms []term, result Size) string {
+	var names, sizes []string
+	for _, t := range terms {
+		names = append(names, t.name)
+		sizes = append(sizes, t.size.String())
+	}
+	about := "="
+	if result == 0 {
+		about = "≤"
+	}
+	return fmt.Sprintf("%s = %s %s %v", strings.Join(names, " - "), strings.Join(sizes, " - "), about, result)
 }
 
 // refiner tells apart the failures that share their signatures.
 type refiner func(c *inquiry) verdict
 
 // refiners are those of the pages that others refine.
-var refiners = map[string]refiner{cudaOOM + "undetermined": refineCUDAOOM}
+var refiners = map[string]refiner{
+	cudaOOM + "undetermined": refineCUDAOOM,
+	mpsOOM:                   refineOtherOOM,
+	"memory.xpu-oom":         refineOtherOOM,
+	"memory.npu-oom":         refineOtherOOM,
+}
+
+const mpsOOM = "memory.mps-oom"
 
 // refinedIDs are the pages that the refiners may answer with.
 func refinedIDs() []string {
@@ -463,7 +509,7 @@ func refineCUDAOOM(c *inquiry) verdict {
 		switch {
 		case c.early():
 			why = fmt.Sprintf("it failed at %v, before anything could pile up", c.event.Step)
-			if big || a >= t*85/100 {
+			if (big || a >= t*85/100) && !c.event.Step.Borrowed {
 				conf = High
 			}
 		case stage == loadingWeights:
@@ -563,10 +609,17 @@ func (m *oom) largestOther() string {
 
 // lastStraw says what the number in the message is not.
 func (m *oom) lastStraw() string {
-	if m.request > 20*mib && m.request > m.total/50 {
-		return fmt.Sprintf("The %v requested is only the request that no longer fitted", m.request)
+	switch {
+	case !m.request.said():
+		return "The request that failed is only the last straw"
+	case m.request <= 2*mib:
+		return fmt.Sprintf("The %v requested is only the last straw (all requests up to 1 MiB are rounded up to 2 MiB), not what fills the GPU", m.request)
+	case m.request <= 20*mib:
+		return fmt.Sprintf("The %v requested is only the last straw (requests from 1 to 10 MiB are rounded up to 20 MiB), not what fills the GPU", m.request)
+	case m.total.said() && m.request < m.total/50:
+		return fmt.Sprintf("The %v requested is only the last straw, not what fills the GPU", m.request)
 	}
-	return fmt.Sprintf("The %v requested is only the last straw (small requests are rounded up to 2 or 20 MiB), not what fills the GPU", m.request)
+	return fmt.Sprintf("The %v requested is only the request that no longer fitted", m.request)
 }
 
 // retained is the verdict when the code keeps something on the device in every
@@ -665,5 +718,34 @@ func (c *inquiry) withoutNumbers(v verdict, m oom, stage stage) verdict {
 	v.alternatives = append(v.alternatives,
 		Alternative{Failure: cudaOOM + "other-process", Confidence: Low, Why: "a GPU that another process has filled fails this way"},
 		Alternative{Failure: cudaOOM + "too-large", Confidence: Low, Why: "model and batch may not fit"})
+	return v
+}
+
+// refineOtherOOM reads the message of an accelerator that is not CUDA's. Its
+// numbers are shown; the causes are not told apart.
+func refineOtherOOM(c *inquiry) verdict {
+	m := readOOM(c.event.Fields)
+	v := verdict{failure: c.event.Page.ID, confidence: Medium, arithmetic: m.arithmetic(), fields: c.event.Fields}
+	other, hasOther := parseSize("0" + c.event.Fields["other"])
+	hasOther = hasOther && c.event.Fields["other"] != ""
+	switch {
+	case c.event.Page.ID == mpsOOM && hasOther && m.allocated.said():
+		v.arithmetic = append(v.arithmetic, fmt.Sprintf("other allocations: %v against %v in tensors", other, m.allocated))
+		v.cause = fmt.Sprintf("The Metal back end reached its limit: %v in tensors and %v in other allocations.", m.allocated, other)
+		if other > 2*m.allocated {
+			v.cause += " Most of it is not tensors: compiled graphs, of which each new input shape adds one, or other programs."
+		} else {
+			v.cause += " Most of it is tensors: a batch that is too large, or something kept from step to step."
+		}
+	case m.allocated.said() && m.total.said():
+		v.cause = fmt.Sprintf("%s: live tensors hold %v of %v. Whether something is kept from step to step or the batch is too large, the text does not tell.", m.lastStraw(), m.allocated, m.total)
+	case m.request.said():
+		v.cause = fmt.Sprintf("The device's memory ran out on a request for %v.", m.request)
+	default:
+		v.cause = "The device's memory ran out."
+	}
+	if s := c.explains(); s != nil && !c.early() {
+		v.cause += fmt.Sprintf(" %s keeps device memory of every step (%s).", s.place(), s.Code)
+	}
 	return v
 }

@@ -185,7 +185,7 @@ func (s *reader) sample(b []byte) {
 }
 
 // binary reports whether the input does not look like text.
-func (s *reader) binary() bool { return s.suspect > 16 && s.suspect*10 > s.sampled }
+func (s *reader) binary() bool { return s.suspect > 16 && s.suspect*32 > s.sampled }
 
 // decoded gives r as UTF-8. A byte order mark, or without one the NUL bytes that
 // Latin text has in every second place, tells UTF-16.

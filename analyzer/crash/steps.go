@@ -11,6 +11,8 @@ type Step struct {
 	Epoch  float64 // -1 if unknown
 	Line   int
 	Text   string // of that line
+	// Borrowed says that another rank printed it; ranks go in step.
+	Borrowed bool
 }
 
 // known reports whether the output told anything.
@@ -78,6 +80,7 @@ func stepLine(text string) bool { return readStep(text).known() }
 type progress struct {
 	latest map[string]Step   // by stream
 	recent map[string][]Step // the last steps of a stream, for what came after a fault
+	newest Step              // of any stream
 	until  int               // line up to which output was looked at
 }
 
@@ -85,7 +88,7 @@ type progress struct {
 const recentSteps = 3
 
 func newProgress() *progress {
-	return &progress{latest: make(map[string]Step), recent: make(map[string][]Step)}
+	return &progress{latest: make(map[string]Step), recent: make(map[string][]Step), newest: Step{Number: -1, Epoch: -1}}
 }
 
 // note records the step of a line.
@@ -103,7 +106,7 @@ func (p *progress) note(key string, s Step) {
 	if s.Epoch < 0 && seen {
 		s.Epoch = last.Epoch
 	}
-	p.latest[key] = s
+	p.latest[key], p.newest = s, s
 	r := append(p.recent[key], s)
 	if len(r) > recentSteps {
 		r = r[1:]

@@ -124,6 +124,7 @@ var (
 
 	groupHeader = regexp.MustCompile(`^\s*[+|] Exception Group Traceback \(most recent call last\)|^\s*\+ Exception Group Traceback`)
 	groupBar    = regexp.MustCompile(`^\s*(?:\| ?)+`)
+	groupPart   = regexp.MustCompile(`- (?:\d+|\.\.\.) -`)
 	groupRule   = regexp.MustCompile(`^\s*(?:\| )*\s*\+-[+-]*(?: (?:\d+|\.\.\.) )?-*$`)
 )
 
@@ -143,6 +144,7 @@ type tracebacks struct {
 	group bool
 	named string // type of the exception, if the header told
 
+	within  *Traceback // the exception group that the next tracebacks are part of
 	done    *Traceback // complete, but a chain may follow
 	blank   int        // empty lines since done
 	link    link       // how the next traceback belongs to done
@@ -166,12 +168,13 @@ const (
 )
 
 // active reports whether the next line may belong to a traceback.
-func (p *tracebacks) active() bool { return p.cur != nil || p.done != nil }
+func (p *tracebacks) active() bool { return p.cur != nil || p.done != nil || p.group }
 
 // close ends what is open, at the end of the log.
 func (p *tracebacks) close() {
 	p.finish()
 	p.flush()
+	p.group = false
 }
 
 // flush emits the finished chain.
@@ -218,14 +221,15 @@ func (p *tracebacks) feed(l Line) bool {
 }
 
 func (p *tracebacks) feedOne(l Line) bool {
-	if p.group && p.active() {
+	if p.group {
 		switch {
 		case groupRule.MatchString(l.Text):
 			p.finish()
-			if strings.HasSuffix(strings.TrimSpace(l.Text), "----") && !strings.ContainsAny(l.Text, "0123456789.") {
-				p.flush()
-				p.group = false
+			if p.done != nil && strings.HasSuffix(p.done.Type, "ExceptionGroup") {
+				p.within, p.done = p.done, nil
 			}
+			p.flush()
+			p.group = groupPart.MatchString(l.Text)
 			return true
 		case groupBar.MatchString(l.Text):
 			l.Text = groupBar.ReplaceAllString(l.Text, "")
@@ -321,6 +325,9 @@ func (p *tracebacks) take(next *Traceback, s style, named string) {
 			p.flush()
 		}
 		p.link = unlinked
+	}
+	if p.group && p.within != nil && next.Outer == nil && next.Cause == nil {
+		next.Outer = p.within
 	}
 	p.cur, p.state, p.style, p.named = next, inFrames, s, named
 	if s == newestFirst && named != "" {

@@ -1,6 +1,7 @@
 package crash
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"fmt"
@@ -88,11 +89,12 @@ func userFrame(f Frame) bool {
 		strings.HasPrefix(f.Path, "<ipython-input-")
 }
 
-// locate finds the file of the workspace that a traceback means by a path: the
-// file itself where the path lies in the workspace, else the only one whose
-// path ends in the most components of it, since a container or another machine
-// has the project elsewhere.
-func (w *workspace) locate(ctx context.Context, name string) (File, error) {
+// locate finds the file of the workspace that calls of a traceback mean by a
+// path: the file itself where the path lies in the workspace, else the only one
+// whose path ends in the most components of it, since a container or another
+// machine has the project elsewhere. Where the directories differ, a file of
+// that name is only believed if it has the source lines that the traceback shows.
+func (w *workspace) locate(ctx context.Context, name string, calls []Frame) (File, error) {
 	name = strings.ReplaceAll(name, `\`, "/")
 	if drive.MatchString(name) {
 		name = name[2:]
@@ -133,9 +135,47 @@ func (w *workspace) locate(ctx context.Context, name string) (File, error) {
 	case 0:
 		return File{}, fmt.Errorf("%s is not in the workspace: %w", name, fs.ErrNotExist)
 	case 1:
-		return best[0].folder.read(best[0].rel)
+		file, err := best[0].folder.read(best[0].rel)
+		whole := most == strings.Count(best[0].rel, "/")+1 || most == strings.Count(clean, "/")+1
+		if err == nil && !whole && !file.agrees(calls) {
+			return File{}, fmt.Errorf("%s is not in the workspace, and %s is another file: %w", name, best[0].rel, fs.ErrNotExist)
+		}
+		return file, err
 	}
 	return File{}, fmt.Errorf("%s could be %s or %s: %w", name, best[0].rel, best[1].rel, errAmbiguous)
+}
+
+// agrees reports whether the file has all source lines that calls show, of
+// which there must be one, and the functions that they name.
+func (f File) agrees(calls []Frame) bool {
+	lines := make(map[string]bool)
+	for line := range bytes.Lines(f.Text) {
+		lines[string(bytes.TrimSpace(line))] = true
+	}
+	shown := 0
+	for _, c := range calls {
+		if name := c.function(); name != "" && !bytes.Contains(f.Text, []byte("def "+name+"(")) {
+			return false
+		}
+		if c.Code == "" {
+			continue
+		}
+		if !lines[c.Code] {
+			return false
+		}
+		shown++
+	}
+	return shown > 0
+}
+
+// function is the name that the function of the call has in its def statement;
+// empty at module level and for what has no def.
+func (f Frame) function() string {
+	name := f.Func[strings.LastIndexByte(f.Func, '.')+1:]
+	if strings.HasPrefix(name, "<") {
+		return ""
+	}
+	return name
 }
 
 var errAmbiguous = errors.New("several files of the workspace match")
@@ -235,10 +275,12 @@ func (d *Diagnoser) findSuspects(ctx context.Context, t *Traceback) (suspects []
 	frames := make(map[string][]Frame)
 	var elsewhere []string
 	looked := make(map[string]string) // path in the log → name of the file
-	for _, f := range userFrames(t) {
+	calls := userFrames(t)
+	for _, f := range calls {
 		name, done := looked[f.Path]
 		if !done {
-			file, err := w.locate(ctx, f.Path)
+			of := slices.DeleteFunc(slices.Clone(calls), func(c Frame) bool { return c.Path != f.Path })
+			file, err := w.locate(ctx, f.Path, of)
 			switch {
 			case ctx.Err() != nil:
 				return nil, nil, ctx.Err()
@@ -322,12 +364,9 @@ func onStack(f Frame, s Suspect) bool {
 	if s.Range.Start.Line <= f.Line && f.Line <= s.Range.End.Line {
 		return true
 	}
-	function := f.Func
-	if i := strings.LastIndexByte(function, '.'); i >= 0 {
-		function = function[i+1:]
-	}
-	if function == "<module>" {
+	if f.Func == "<module>" {
 		return s.Function == ""
 	}
-	return function != "" && function == s.Function
+	name := f.function()
+	return name != "" && name == s.Function
 }
