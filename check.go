@@ -2,10 +2,12 @@ package main
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
 	"io"
+	"os"
 	"path/filepath"
 	"runtime"
 	"slices"
@@ -61,21 +63,28 @@ func (c *checkCmd) readsStdin() bool {
 
 // Run checks the files, applies fixes if asked to, and reports.
 func (c *checkCmd) Run(ctx context.Context, out *console) error {
-	outcomes, skipped, err := c.checkAll(ctx, out)
+	inputs, skipped, err := c.inputs(ctx, out.Stdin)
 	if err != nil {
 		return err
 	}
-	reportTo := out.Stdout
-	switch {
-	case c.Diff:
+	outcomes, err := c.checkAll(ctx, out, inputs, c.Fix || c.Diff)
+	if err != nil {
+		return err
+	}
+	if c.Diff {
 		return c.showDiff(out, outcomes, skipped)
-	case c.Fix && c.readsStdin():
-		if _, err := out.Stdout.Write(outcomes[0].fixed); err != nil {
+	}
+	reportTo := out.Stdout
+	if c.Fix {
+		if err := c.deliver(ctx, out, outcomes); err != nil {
 			return err
 		}
-		reportTo = out.Stderr
-	case c.Fix:
-		if err := writeFixed(ctx, out, outcomes); err != nil {
+		if c.readsStdin() {
+			reportTo = out.Stderr
+			inputs[0].text = outcomes[0].fixed
+		}
+		// What is left may have changed in files that only import a repaired one.
+		if outcomes, err = c.checkAll(ctx, out, inputs, false); err != nil {
 			return err
 		}
 	}
@@ -98,30 +107,24 @@ func (c *checkCmd) verdict(result report.Result) error {
 	return nil
 }
 
-// outcome is what became of one file.
-type outcome struct {
-	path     string
-	text     []byte // what the findings speak of
-	findings []rules.Finding
-	skipped  string // what was not done for the file, and why
-
-	original, fixed []byte // before and after fixes, where they were asked for
-	fixes           int    // number of fixes between the two
+// input is one source to check. Standard input has its text; files are read
+// when it is their turn.
+type input struct {
+	path string
+	text []byte // nil: that of the file at path
 }
 
-// checkAll checks what the command line names, in parallel. The outcomes are
-// in the order of the paths, whichever file was done first.
-func (c *checkCmd) checkAll(ctx context.Context, out *console) ([]outcome, []sources.Skipped, error) {
-	checker := rules.NewChecker(leaks.All()...)
+// inputs lists what the command line names.
+func (c *checkCmd) inputs(ctx context.Context, stdin io.Reader) ([]input, []sources.Skipped, error) {
 	if c.readsStdin() {
-		src, err := c.readStdin(out.Stdin)
+		// The checker says what is wrong with a text above the cap; one byte more
+		// is enough for that.
+		content, err := io.ReadAll(io.LimitReader(stdin, syntax.MaxBytes+1))
 		if err != nil {
-			return nil, nil, err
+			return nil, nil, fmt.Errorf("read standard input: %w", err)
 		}
-		o, err := c.checkSource(ctx, checker, src)
-		return []outcome{o}, nil, err
+		return []input{{path: cmp.Or(c.StdinFilename, stdinPath), text: content}}, nil, nil
 	}
-
 	paths := c.Paths
 	if len(paths) == 0 {
 		paths = []string{"."}
@@ -130,83 +133,90 @@ func (c *checkCmd) checkAll(ctx context.Context, out *console) ([]outcome, []sou
 	if err != nil {
 		return nil, nil, err
 	}
-	outcomes := make([]outcome, len(listing.Files))
-	bar := newProgress(out.Stderr, len(listing.Files))
+	inputs := make([]input, len(listing.Files))
+	for i, path := range listing.Files {
+		inputs[i].path = path
+	}
+	return inputs, listing.Skipped, nil
+}
+
+// outcome is what became of one input.
+type outcome struct {
+	path     string
+	text     []byte // what the findings speak of, if there are any
+	findings []rules.Finding
+	skipped  string // what was not checked, and why
+
+	// Where fixes were asked for:
+	original, fixed []byte
+	fixes           int   // number of fixes between the two
+	unfixed         error // why fixes were not applied
+}
+
+// checkAll checks the inputs in parallel. The outcomes are in the order of the
+// inputs, whichever was done first.
+func (c *checkCmd) checkAll(ctx context.Context, out *console, inputs []input, fix bool) ([]outcome, error) {
+	checker := rules.NewChecker(leaks.All()...)
+	outcomes := make([]outcome, len(inputs))
+	bar := newProgress(out.Stderr, len(inputs))
 	defer bar.finish()
 	group, ctx := errgroup.WithContext(ctx)
 	group.SetLimit(runtime.GOMAXPROCS(0))
-	for i, path := range listing.Files {
+	for i, in := range inputs {
 		group.Go(func() (err error) {
 			defer bar.step()
-			content, err := sources.Read(path, syntax.MaxBytes)
-			if err != nil {
-				outcomes[i] = outcome{path: path, skipped: err.Error()}
-				return nil
-			}
-			outcomes[i], err = c.checkSource(ctx, checker, rules.Source{Path: path, Text: content})
+			outcomes[i], err = c.checkInput(ctx, checker, in, fix)
 			return err
 		})
 	}
-	return outcomes, listing.Skipped, group.Wait()
+	return outcomes, group.Wait()
 }
 
-func (c *checkCmd) readStdin(stdin io.Reader) (rules.Source, error) {
-	// The checker says what is wrong with a text above the cap; one byte more is
-	// enough for that.
-	content, err := io.ReadAll(io.LimitReader(stdin, syntax.MaxBytes+1))
-	if err != nil {
-		return rules.Source{}, fmt.Errorf("read standard input: %w", err)
+// checkInput checks one input, and tries fixes on it if asked to. It fails only
+// when ctx ends.
+func (c *checkCmd) checkInput(ctx context.Context, checker *rules.Checker, in input, fix bool) (outcome, error) {
+	content := in.text
+	if content == nil {
+		var err error
+		if content, err = sources.Read(in.path, syntax.MaxBytes); err != nil {
+			return outcome{path: in.path, skipped: err.Error()}, nil
+		}
 	}
-	path := c.StdinFilename
-	if path == "" {
-		path = stdinPath
-	}
-	return rules.Source{Path: path, Text: content}, nil
-}
-
-// checkSource checks one source, and applies fixes to it if asked to.
-func (c *checkCmd) checkSource(ctx context.Context, checker *rules.Checker, src rules.Source) (outcome, error) {
 	check := func(ctx context.Context, src rules.Source) (rules.Report, error) {
 		rep, err := checker.Check(ctx, src)
 		rep.Findings = slices.DeleteFunc(rep.Findings, c.isUnwanted)
 		return rep, err
 	}
+	src := rules.Source{Path: in.path, Text: content}
 	rep, err := check(ctx, src)
 	if err != nil {
 		return outcome{}, err
 	}
-	o := outcome{
-		path:     src.Path,
-		findings: rep.Findings,
-		skipped:  rep.Skipped,
-	}
+	o := outcome{path: in.path, findings: rep.Findings, skipped: rep.Skipped}
 	if o.skipped == "" {
-		o.skipped = describeDamage(src.Text, rep.Damaged)
+		o.skipped = describeDamage(content, rep.Damaged)
 	}
 	if len(o.findings) > 0 {
-		o.text = src.Text
+		o.text = content
 	}
-	if !c.Fix && !c.Diff {
+	if !fix {
 		return o, nil
 	}
-	o.original, o.fixed = src.Text, src.Text
+	o.original, o.fixed = content, content
 	repaired, err := repair.Apply(ctx, check, src, rep, c.UnsafeFixes)
 	switch {
 	case ctx.Err() != nil:
 		return outcome{}, ctx.Err()
 	case err != nil:
-		o.skipped = err.Error()
-		return o, nil
-	}
-	o.fixed, o.fixes = repaired.Text, repaired.Applied
-	if !c.Diff {
-		o.findings, o.text = repaired.Report.Findings, repaired.Text
+		o.unfixed = err
+	default:
+		o.fixed, o.fixes = repaired.Text, repaired.Applied
 	}
 	return o, nil
 }
 
 func (c *checkCmd) isUnwanted(f rules.Finding) bool {
-	matches := func(s selector) bool { return s.matches(f) }
+	matches := func(s selector) bool { return s.matches(f.Code, f.Rule) }
 	return len(c.Select) > 0 && !slices.ContainsFunc(c.Select, matches) || slices.ContainsFunc(c.Ignore, matches)
 }
 
@@ -233,7 +243,7 @@ func describeDamage(src []byte, damaged []text.Span) string {
 	return "syntax errors in lines " + strings.Join(lines, ", ")
 }
 
-// summarize joins the outcomes of all files.
+// summarize joins the outcomes of all inputs.
 func summarize(outcomes []outcome, skipped []sources.Skipped) report.Result {
 	result := report.Result{
 		Texts:   make(map[string][]byte),
@@ -242,7 +252,6 @@ func summarize(outcomes []outcome, skipped []sources.Skipped) report.Result {
 		Version: currentVersion(),
 	}
 	for _, o := range outcomes {
-		result.Findings = append(result.Findings, o.findings...)
 		if o.text != nil {
 			result.Texts[o.path] = o.text
 		}
@@ -250,7 +259,46 @@ func summarize(outcomes []outcome, skipped []sources.Skipped) report.Result {
 			result.Skipped = append(result.Skipped, sources.Skipped{Path: o.path, Reason: o.skipped})
 		}
 	}
+	for _, o := range outcomes {
+		for _, f := range o.findings {
+			f.Evidence = quoted(f, result.Texts)
+			result.Findings = append(result.Findings, f)
+		}
+	}
 	return result
+}
+
+// quoted is the evidence of f in files that can be shown. Files that f leads to
+// but that are not in texts yet are read and added. Their paths are written like
+// that of f: relative to the working directory, or absolute.
+func quoted(f rules.Finding, texts map[string][]byte) []rules.Evidence {
+	var evidence []rules.Evidence
+	for _, e := range f.Evidence {
+		if !filepath.IsAbs(f.Path) {
+			e.Path = relative(e.Path)
+		}
+		if _, known := texts[e.Path]; !known {
+			content, err := sources.Read(e.Path, syntax.MaxBytes)
+			if err != nil {
+				continue // it was there a moment ago
+			}
+			texts[e.Path] = content
+		}
+		evidence = append(evidence, e)
+	}
+	return evidence
+}
+
+// relative is path relative to the working directory if it lies within.
+func relative(path string) string {
+	dir, err := os.Getwd()
+	if err != nil || !filepath.IsAbs(path) {
+		return path
+	}
+	if rel, err := filepath.Rel(dir, path); err == nil && filepath.IsLocal(rel) {
+		return rel
+	}
+	return path
 }
 
 // showDiff writes what fixes would change.
@@ -263,6 +311,7 @@ func (c *checkCmd) showDiff(out *console, outcomes []outcome, skipped []sources.
 			return err
 		}
 	}
+	complain(out.Stderr, outcomes)
 	result := summarize(outcomes, skipped)
 	for _, s := range result.Skipped {
 		fmt.Fprintf(out.Stderr, "%s: skipped: %s\n", s.Path, s.Reason)
@@ -271,25 +320,38 @@ func (c *checkCmd) showDiff(out *console, outcomes []outcome, skipped []sources.
 	return c.verdict(result)
 }
 
-// writeFixed puts the repaired sources in place, each at once: a file is never
-// half written, and one that changed since it was read is left alone.
-func writeFixed(ctx context.Context, out *console, outcomes []outcome) error {
+// deliver puts the repaired sources in place, each at once: a file is never half
+// written, and one that changed since it was read is left alone. The repaired
+// standard input goes to standard output.
+func (c *checkCmd) deliver(ctx context.Context, out *console, outcomes []outcome) error {
 	fixes := 0
-	for i := range outcomes {
-		o := &outcomes[i]
-		if o.fixes == 0 {
-			continue
+	for _, o := range outcomes {
+		var err error
+		switch {
+		case ctx.Err() != nil:
+			return ctx.Err()
+		case c.readsStdin():
+			_, err = out.Stdout.Write(o.fixed)
+		case o.fixes > 0:
+			err = replace(o.path, o.original, o.fixed)
 		}
-		if err := ctx.Err(); err != nil {
-			return err
-		}
-		if err := replace(o.path, o.original, o.fixed); err != nil {
+		if err != nil {
 			return fmt.Errorf("write the fixes of %s: %w", o.path, err)
 		}
 		fixes += o.fixes
 	}
+	complain(out.Stderr, outcomes)
 	_, err := fmt.Fprintf(out.Stderr, "Fixes applied: %d.\n", fixes)
 	return err
+}
+
+// complain says which files keep their findings although there were fixes.
+func complain(w io.Writer, outcomes []outcome) {
+	for _, o := range outcomes {
+		if o.unfixed != nil {
+			fmt.Fprintf(w, "%s: %v\n", o.path, o.unfixed)
+		}
+	}
 }
 
 // replace writes content to path if the file still is as it was.

@@ -6,6 +6,7 @@ import (
 	"os"
 	"path/filepath"
 	"runtime"
+	"slices"
 	"strings"
 	"testing"
 
@@ -33,16 +34,23 @@ def train(model: torch.nn.Module, loader, optimizer, criterion: torch.nn.CrossEn
 
 const clean = "def add(a, b):\n    return a + b\n"
 
+type checkFinding struct {
+	Path, Code, Rule, Severity, Message, Memory, Keeps, Confidence string
+	Range                                                          extent
+	Evidence                                                       []struct {
+		Path, Message string
+		Range         extent
+	}
+	Fixes []struct{ Title, Safety string }
+}
+
+type extent struct{ Start, End struct{ Line, Column int } }
+
 type checkReport struct {
 	Version  int
-	Findings []struct {
-		Path, Code, Rule, Severity, Message, Memory, Keeps, Confidence string
-		Range                                                          struct{ Start, End struct{ Line, Column int } }
-		Evidence                                                       []struct{ Path, Message string }
-		Fixes                                                          []struct{ Title, Safety string }
-	}
-	Files   int
-	Skipped []struct{ Path, Reason string }
+	Findings []checkFinding
+	Files    int
+	Skipped  []struct{ Path, Reason string }
 }
 
 func checkJSON(t *testing.T, stdin string, args ...string) (checkReport, int) {
@@ -86,7 +94,7 @@ func TestCheckExitCode(t *testing.T) {
 		{"a warning below the bar", []string{"--fail-on=error"}, exitClean},
 		{"a warning above the bar", []string{"--fail-on=hint"}, exitFindings},
 		{"no findings", []string{"clean.py"}, exitClean},
-		{"findings that are not selected", []string{"--select=GL2"}, exitClean},
+		{"findings that are not selected", []string{"--select=GL102"}, exitClean},
 		{"findings that are selected by code", []string{"--select=GL102,GL101"}, exitFindings},
 		{"findings that are selected by name", []string{"--select=accumulate-with-graph"}, exitFindings},
 		{"findings that are ignored", []string{"--ignore=GL1"}, exitClean},
@@ -153,7 +161,10 @@ func TestCheckDoesTheRestOfWhatItCannotRead(t *testing.T) {
 	for _, f := range report.Findings {
 		found[f.Path]++
 	}
-	assert.Equal(t, map[string]int{"leak.py": 1, "broken.py": 1}, found, "the undamaged function of broken.py is checked")
+	assert.Equal(t, 1, found["leak.py"])
+	assert.True(t, slices.ContainsFunc(report.Findings, func(f checkFinding) bool {
+		return f.Path == "broken.py" && f.Range.Start.Line > strings.Count(leak, "\n")
+	}), "the undamaged function of broken.py is checked")
 	skipped := make(map[string]string)
 	for _, s := range report.Skipped {
 		assert.NotContains(t, s.Reason, "\n")
@@ -166,6 +177,48 @@ func TestCheckDoesTheRestOfWhatItCannotRead(t *testing.T) {
 	assert.Contains(t, skipped["notes.txt"], "not a Python file")
 	assert.Contains(t, skipped["broken.py"], "syntax error")
 	assert.NotEmpty(t, skipped["binary.py"])
+}
+
+// The model of the example is in a file of its own.
+func TestEvidenceInOtherFilesHasItsPlace(t *testing.T) {
+	t.Chdir("testdata")
+	report, _ := checkJSON(t, "", "example/train.py")
+	require.NotEmpty(t, report.Findings)
+	lines := strings.Split(readFile(t, "example/model.py"), "\n")
+	abroad := 0
+	for _, f := range report.Findings {
+		for _, e := range f.Evidence {
+			if e.Path == "example/train.py" {
+				continue
+			}
+			abroad++
+			assert.Equal(t, "example/model.py", e.Path)
+			quoted := lines[e.Range.Start.Line-1][e.Range.Start.Column-1 : e.Range.End.Column-1]
+			assert.Contains(t, e.Message, quoted)
+		}
+	}
+	assert.NotZero(t, abroad)
+
+	abs, err := filepath.Abs(filepath.Join("example", "train.py"))
+	require.NoError(t, err)
+	report, _ = checkJSON(t, "", abs)
+	for _, f := range report.Findings {
+		for _, e := range f.Evidence {
+			assert.True(t, filepath.IsAbs(e.Path), e.Path)
+		}
+	}
+}
+
+// A repaired file is seen by the files that import it.
+func TestFixReportsWhatANewRunWould(t *testing.T) {
+	project(t, map[string]string{
+		"losses.py": "class Meter:\n    def __init__(self):\n        self.total = 0.0\n\n    def update(self, value):\n        self.total += value\n",
+		"main.py":   strings.NewReplacer("import torch\n", "import torch\nfrom losses import Meter\n", "total_loss = 0.0", "meter = Meter()", "total_loss += loss", "meter.update(loss)", "total_loss:.3f", "meter.total:.3f").Replace(leak),
+	})
+	fixed := graphleak(t, "", "check", "--fix")
+	again := graphleak(t, "", "check")
+	assert.Equal(t, again.code, fixed.code)
+	assert.Equal(t, again.stdout, fixed.stdout)
 }
 
 func TestCheckOfStandardInput(t *testing.T) {

@@ -3,40 +3,57 @@ package main
 import (
 	"context"
 	"fmt"
-	"io"
+	"slices"
 	"strings"
 	"text/tabwriter"
 
+	"github.com/graphleak/graphleak/rules"
 	"github.com/graphleak/graphleak/rules/failures"
+	"github.com/graphleak/graphleak/rules/leaks"
 )
 
 type explainCmd struct {
-	Topic string `arg:"" name:"id|list" help:"The id of a failure, or list."`
+	Topic string `arg:"" name:"code|id|list" help:"The code or name of a rule, the id of a failure, or list."`
 }
 
 // Run prints one page as it is, since Markdown reads well in a terminal, or the
 // table of all pages.
 func (c *explainCmd) Run(_ context.Context, out *console) error {
 	if c.Topic == "list" {
-		return listPages(out.Stdout)
+		return listPages(out)
 	}
-	page, ok := failures.Lookup(c.Topic)
+	page, ok := explanation(c.Topic)
 	if !ok {
 		return fmt.Errorf("there is no page about %q: graphleak explain list shows all pages", c.Topic)
 	}
-	if _, err := fmt.Fprintf(out.Stdout, "%s\n\n%s\n", page.ID, strings.TrimSpace(page.Body)); err != nil {
-		return err
-	}
-	if len(page.Related) > 0 {
-		_, err := fmt.Fprintf(out.Stdout, "\nRelated: %s\n", strings.Join(page.Related, ", "))
-		return err
-	}
-	return nil
+	_, err := fmt.Fprintln(out.Stdout, page)
+	return err
 }
 
-// listPages prints a line for each page.
-func listPages(w io.Writer) error {
-	table := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
+// explanation is the page about a rule or a failure.
+func explanation(topic string) (string, bool) {
+	all := leaks.All()
+	i := slices.IndexFunc(all, func(r *rules.Rule) bool { return r.Code == topic || r.Name == topic })
+	if i >= 0 {
+		return all[i].Code + "\n\n" + strings.TrimSpace(all[i].Doc), true
+	}
+	page, ok := failures.Lookup(topic)
+	if !ok {
+		return "", false
+	}
+	text := page.ID + "\n\n" + strings.TrimSpace(page.Body)
+	if len(page.Related) > 0 {
+		text += "\n\nRelated: " + strings.Join(page.Related, ", ")
+	}
+	return text, true
+}
+
+// listPages prints a line for each page, the rules first.
+func listPages(out *console) error {
+	table := tabwriter.NewWriter(out.Stdout, 0, 0, 2, ' ', 0)
+	for _, rule := range leaks.All() {
+		fmt.Fprintf(table, "%s\t%s\n", rule.Code, rule.Name)
+	}
 	for _, page := range failures.Pages() {
 		fmt.Fprintf(table, "%s\t%s\n", page.ID, page.Title)
 	}
