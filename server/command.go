@@ -13,8 +13,11 @@ import (
 	"github.com/graphleak/graphleak/rules/failures"
 )
 
-// diagnoseCommand explains a failed run from its log. See docs/protocol.md.
-const diagnoseCommand = "graphleak.diagnose"
+// The commands. See docs/protocol.md.
+const (
+	diagnoseCommand = "graphleak.diagnose" // explain a failed run from its log
+	explainCommand  = "graphleak.explain"  // the page about a rule or a failure
+)
 
 // diagnoseArgument is the one argument of graphleak.diagnose.
 type diagnoseArgument struct {
@@ -30,16 +33,41 @@ type diagnoseResult struct {
 
 // executeCommand runs one of the server's commands.
 func (s *server) executeCommand(ctx context.Context, view *snapshot, params *protocol.ExecuteCommandParams) (protocol.LSPAny, error) {
-	if params.Command != diagnoseCommand {
-		return nil, jsonrpc2.Errorf(jsonrpc2.InvalidParams, "there is no command %q", params.Command)
+	switch params.Command {
+	case diagnoseCommand:
+		var arg diagnoseArgument
+		if len(params.Arguments) != 1 || json.Unmarshal(params.Arguments[0], &arg) != nil || strings.TrimSpace(arg.Text) == "" {
+			return nil, jsonrpc2.Errorf(jsonrpc2.InvalidParams, `%s takes one argument: {"text": the log to diagnose}`, diagnoseCommand)
+		}
+		ctx, done := s.progress.begin(ctx, s, params.WorkDoneToken, "Diagnosing the log")
+		defer done()
+		return s.diagnose(ctx, view, arg)
+	case explainCommand:
+		var topic string
+		if len(params.Arguments) != 1 || json.Unmarshal(params.Arguments[0], &topic) != nil {
+			return nil, jsonrpc2.Errorf(jsonrpc2.InvalidParams, "%s takes one argument: the code of a rule or the id of a failure", explainCommand)
+		}
+		return s.explain(topic)
 	}
-	var arg diagnoseArgument
-	if len(params.Arguments) != 1 || json.Unmarshal(params.Arguments[0], &arg) != nil || strings.TrimSpace(arg.Text) == "" {
-		return nil, jsonrpc2.Errorf(jsonrpc2.InvalidParams, `%s takes one argument: {"text": the log to diagnose}`, diagnoseCommand)
+	return nil, jsonrpc2.Errorf(jsonrpc2.InvalidParams, "there is no command %q", params.Command)
+}
+
+// explainResult is what graphleak.explain returns.
+type explainResult struct {
+	Markdown string `json:"markdown"`
+}
+
+// explain returns the page about a rule or a failure.
+func (s *server) explain(topic string) (protocol.LSPAny, error) {
+	for _, rule := range s.opts.Checker.Rules() {
+		if topic == rule.Code || topic == rule.Name {
+			return json.Marshal(explainResult{Markdown: rule.Doc})
+		}
 	}
-	ctx, done := s.progress.begin(ctx, s, params.WorkDoneToken, "Diagnosing the log")
-	defer done()
-	return s.diagnose(ctx, view, arg)
+	if page, ok := failures.Lookup(topic); ok {
+		return json.Marshal(explainResult{Markdown: page.Body})
+	}
+	return nil, jsonrpc2.Errorf(jsonrpc2.InvalidParams, "there is no page about %q", topic)
 }
 
 // diagnose explains a failed run. Suspects are looked for in the workspace

@@ -48,6 +48,26 @@ func TestDiagnoseReturnsTheDiagnosisAndItsText(t *testing.T) {
 	assert.Contains(t, result.Markdown, result.Diagnosis.Title)
 }
 
+func TestExplainReturnsThePageOfARuleOrAFailure(t *testing.T) {
+	e := launch(t, rules.NewChecker(leaks.All()...))
+	e.initialize(`{}`)
+	var result explainResult
+	for topic, want := range map[string]string{
+		`"GL101"`:                          leaks.All()[0].Doc,
+		`"accumulate-with-graph"`:          leaks.All()[0].Doc,
+		`"memory.cuda-oom.graph-retained"`: "graph",
+	} {
+		raw, err := e.command("graphleak.explain", "", topic)
+		require.NoError(t, err, topic)
+		require.NoError(t, json.Unmarshal(raw, &result))
+		assert.Contains(t, result.Markdown, want, topic)
+	}
+	for _, argument := range []string{`"GL999"`, `""`, `{}`} {
+		_, err := e.command("graphleak.explain", "", argument)
+		requireCode(t, jsonrpc2.InvalidParams, err)
+	}
+}
+
 func TestDiagnoseShowsProgressWhereTheClientWantsIt(t *testing.T) {
 	e := launch(t, rules.NewChecker(leaks.All()...))
 	e.initialize(`{}`)

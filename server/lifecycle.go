@@ -40,7 +40,7 @@ func (s *server) initialize(_ context.Context, _ *snapshot, params *protocol.Ini
 			},
 			ExecuteCommandProvider: protocol.ExecuteCommandOptions{
 				WorkDoneProgressOptions: protocol.WorkDoneProgressOptions{WorkDoneProgress: &yes},
-				Commands:                []string{diagnoseCommand},
+				Commands:                []string{diagnoseCommand, explainCommand},
 			},
 			Workspace: &protocol.WorkspaceOptions{
 				WorkspaceFolders: &protocol.WorkspaceFoldersServerCapabilities{
