@@ -3,6 +3,7 @@ package server
 import (
 	"context"
 	"fmt"
+	"path"
 	"strings"
 
 	"go.lsp.dev/protocol"
@@ -61,7 +62,7 @@ func (v *snapshot) explain(doc *document, f rules.Finding) string {
 	return b.String()
 }
 
-// where names the line of a piece of evidence, and ends in what separates it
+// where names the place of a piece of evidence, and ends in what separates it
 // from the message.
 func (v *snapshot) where(doc *document, e rules.Evidence) string {
 	at, ok := v.location(doc, e.Path, e.Span)
@@ -69,10 +70,14 @@ func (v *snapshot) where(doc *document, e rules.Evidence) string {
 		return ""
 	}
 	line := at.Range.Start.Line + 1
-	if v.client.markdown {
-		return fmt.Sprintf("[line %d](%s#L%d): ", line, at.URI, line)
+	place := fmt.Sprintf("line %d", line)
+	if at.URI != doc.uri {
+		place = fmt.Sprintf("%s, line %d", path.Base(at.URI.Path()), line)
 	}
-	return fmt.Sprintf("line %d: ", line)
+	if v.client.markdown {
+		return fmt.Sprintf("[%s](%s#L%d): ", place, at.URI, line)
+	}
+	return place + ": "
 }
 
 // cost says in a few words what a finding costs.

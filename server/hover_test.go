@@ -2,6 +2,8 @@ package server
 
 import (
 	"context"
+	"os"
+	"path/filepath"
 	"testing"
 
 	"github.com/stretchr/testify/assert"
@@ -52,6 +54,21 @@ func TestHoverExplainsAFinding(t *testing.T) {
 			assert.Equal(t, span(1, 0, 1, 4), *hover.Range)
 		})
 	}
+}
+
+func TestHoverNamesTheFileOfEvidenceElsewhere(t *testing.T) {
+	meter := filepath.Join(t.TempDir(), "meter.py")
+	require.NoError(t, os.WriteFile(meter, []byte("\nself.sum += value\n"), 0o600))
+	e := launch(t, checkerFunc(func(context.Context, rules.Source) (rules.Report, error) {
+		return rules.Report{Findings: []rules.Finding{{
+			Evidence: []rules.Evidence{{Path: meter, Span: text.Span{Start: 1, End: 18}, Message: "kept here"}},
+		}}}, nil
+	}))
+	e.initialize(`{}`)
+	e.open(script, 1, "x")
+	hover, err := e.hover(script, protocol.Position{})
+	require.NoError(t, err)
+	assert.Contains(t, hover.Contents.(*protocol.MarkupContent).Value, "\n- meter.py, line 2: kept here\n")
 }
 
 func TestHoverSaysNothingBesideFindings(t *testing.T) {
