@@ -306,3 +306,15 @@ func TestTraceTellsOfEveryMessage(t *testing.T) {
 	require.NotNil(t, e.traced[1].Verbose)
 	assert.Contains(t, *e.traced[1].Verbose, "invalid parameters")
 }
+
+func TestSlowRequestsAreLogged(t *testing.T) {
+	e := launch(t, checkerFunc(func(ctx context.Context, src rules.Source) (rules.Report, error) {
+		time.Sleep(slow + 50*time.Millisecond)
+		return echo(ctx, src)
+	}))
+	e.initialize(`{}`)
+	e.open(script, 1, "x\n")
+	_, err := e.hover(script, protocol.Position{})
+	require.NoError(t, err)
+	e.waitForLog("textDocument/hover took")
+}

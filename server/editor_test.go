@@ -127,14 +127,10 @@ func record[P any](e *editor, to *[]P, req *jsonrpc2.Request) error {
 }
 
 // initialize starts the session with the capabilities given as JSON.
-func (e *editor) initialize(capabilities string, folders ...string) *protocol.InitializeResult {
+func (e *editor) initialize(capabilities string) *protocol.InitializeResult {
 	e.t.Helper()
 	var params protocol.InitializeParams
 	require.NoError(e.t, protocol.Unmarshal([]byte(`{"processId":null,"rootUri":null,"capabilities":`+capabilities+`}`), &params))
-	for _, f := range folders {
-		root := uri.File(f)
-		params.RootURI = &root
-	}
 	result, err := e.server.Initialize(e.context(), &params)
 	require.NoError(e.t, err)
 	require.NoError(e.t, e.server.Initialized(e.context(), &protocol.InitializedParams{}))

@@ -203,9 +203,7 @@ torch.OutOfMemoryError: CUDA out of memory. Tried to allocate 2.00 GiB. GPU 0 ha
 `, filepath.ToSlash(filepath.Join(folder, "train.py")))})
 	require.NoError(t, err)
 	e := launch(t, rules.NewChecker(leaks.All()...))
-	e.initialize(`{}`, folder)
-	raw, err := e.command("graphleak.diagnose", "", string(log))
-	require.NoError(t, err)
+	e.initialize(`{}`)
 	var result struct {
 		Diagnosis struct {
 			Failure  string
@@ -216,7 +214,20 @@ torch.OutOfMemoryError: CUDA out of memory. Tried to allocate 2.00 GiB. GPU 0 ha
 			}
 		}
 	}
-	require.NoError(t, json.Unmarshal(raw, &result))
+	diagnose := func() {
+		t.Helper()
+		raw, err := e.command("graphleak.diagnose", "", string(log))
+		require.NoError(t, err)
+		require.NoError(t, json.Unmarshal(raw, &result))
+	}
+	diagnose()
+	require.Empty(t, result.Diagnosis.Suspects, "the file lies outside of the workspace")
+
+	added := protocol.WorkspaceFolder{URI: uri.File(folder), Name: "project"}
+	require.NoError(t, e.server.DidChangeWorkspaceFolders(e.context(), &protocol.DidChangeWorkspaceFoldersParams{
+		Event: protocol.WorkspaceFoldersChangeEvent{Added: []protocol.WorkspaceFolder{added}, Removed: []protocol.WorkspaceFolder{}},
+	}))
+	diagnose()
 	assert.Equal(t, "memory.cuda-oom.graph-retained", result.Diagnosis.Failure)
 	require.Len(t, result.Diagnosis.Suspects, 1)
 	suspect := result.Diagnosis.Suspects[0]
