@@ -479,18 +479,16 @@ func (s *inputState) lookBack(end int) {
 	})
 	for _, r := range slices.Backward(lines) {
 		line, key := s.place(r.no, r.text)
-		if inTraceback.MatchString(line.Text) || isException(line.Text) {
+		step := readStep(line.Text)
+		// The code and the messages of tracebacks mention steps too.
+		if !step.known() || strings.HasPrefix(line.Text, "    ") || strings.Contains(line.Text, `File "`) || isException(line.Text) {
 			continue
 		}
-		step := readStep(line.Text)
 		step.Line, step.Text = r.no, line.Text
 		s.prog.note(key, step)
 	}
 	s.prog.until = s.reader.line
 }
-
-// inTraceback matches lines of tracebacks, whose code may mention steps.
-var inTraceback = regexp.MustCompile(`^(?: {4}|\s*File ")`)
 
 const maxLookBack = 2000
 

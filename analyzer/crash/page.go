@@ -95,6 +95,7 @@ type Knowledge struct {
 	byID     map[string]*Page
 	byExit   map[int]*Page
 	literals []string
+	words    *literals // all of the signatures'
 }
 
 // The pages that the engine itself refers to.
@@ -106,6 +107,7 @@ const (
 // NewKnowledge checks that pages fit together.
 func NewKnowledge(pages []Page) (*Knowledge, error) {
 	k := &Knowledge{byID: make(map[string]*Page), byExit: make(map[int]*Page), literals: slices.Clone(coreLiterals)}
+	var words []string
 	for i := range pages {
 		p := &pages[i]
 		if err := p.Validate(); err != nil {
@@ -117,7 +119,7 @@ func NewKnowledge(pages []Page) (*Knowledge, error) {
 		k.byID[p.ID] = p
 		k.pages = append(k.pages, p)
 		for _, s := range p.Signatures {
-			k.literals = append(k.literals, s.Literals...)
+			words = append(words, s.Literals...)
 		}
 		for _, code := range p.ExitCodes {
 			if other := k.byExit[code]; other != nil {
@@ -143,6 +145,8 @@ func NewKnowledge(pages []Page) (*Knowledge, error) {
 			return nil, fmt.Errorf("page %s is missing", id)
 		}
 	}
+	k.literals = append(k.literals, words...)
+	k.words = newLiterals(words)
 	slices.SortStableFunc(k.pages, func(a, b *Page) int { return b.Strength - a.Strength })
 	return k, nil
 }
@@ -257,6 +261,9 @@ func (p *Page) fixes(fields map[string]string) []Fix {
 // follows is the more exact: signatures of equal strength are tried in order of
 // their pages' ids.
 func (k *Knowledge) recognise(text string, scope Scope) (*Page, *Signature, map[string]string) {
+	if !k.words.in(text) {
+		return nil, nil, nil
+	}
 	for _, p := range k.pages {
 		for i := range p.Signatures {
 			s := &p.Signatures[i]

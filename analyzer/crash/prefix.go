@@ -39,7 +39,8 @@ func (o Origin) key() string {
 
 // prefix is one shape of what launchers and loggers put before a line.
 type prefix struct {
-	first   string // bytes that it can start with
+	first   string // bytes that it can start with; any if empty
+	needs   string // what it contains
 	pattern *regexp.Regexp
 	keep    func(o *Origin, m []string)
 }
@@ -55,46 +56,46 @@ type labels struct {
 
 var prefixes = []prefix{
 	// A quoted forum paste. A Python prompt is none.
-	{">", regexp.MustCompile(`^(?:>(?: |$))+`), func(*Origin, []string) {}},
+	{">", "", regexp.MustCompile(`^(?:>(?: |$))+`), func(*Origin, []string) {}},
 	// torch 2.2 and later
-	{"[", regexp.MustCompile(`^\[rank ?(\d{1,6})\]: ?`), func(o *Origin, m []string) { o.Rank = number(m[1]) }},
+	{"[", "", regexp.MustCompile(`^\[rank ?(\d{1,6})\]: ?`), func(o *Origin, m []string) { o.Rank = number(m[1]) }},
 	// with a line number or a process id before it, from dumps and restart agents
-	{"[" + digits, regexp.MustCompile(`^\[?\d+\]? \[rank ?(\d{1,6})\]:? ?`), func(o *Origin, m []string) { o.Rank = number(m[1]) }},
+	{"[" + digits, "", regexp.MustCompile(`^\[?\d+\]? \[rank ?(\d{1,6})\]:? ?`), func(o *Origin, m []string) { o.Rank = number(m[1]) }},
 	// Megatron-LM, Lightning
-	{"[", regexp.MustCompile(`^\[(?:[Rr]ank:? ?|RANK:? ?)(\d{1,6})\]:? ?`), func(o *Origin, m []string) { o.Rank = number(m[1]) }},
-	{"Rr", regexp.MustCompile(`^(?:[Rr]ank|RANK) ?(\d{1,6}): `), func(o *Origin, m []string) { o.Rank = number(m[1]) }},
+	{"[", "", regexp.MustCompile(`^\[(?:[Rr]ank:? ?|RANK:? ?)(\d{1,6})\]:? ?`), func(o *Origin, m []string) { o.Rank = number(m[1]) }},
+	{"Rr", "", regexp.MustCompile(`^(?:[Rr]ank|RANK) ?(\d{1,6}): `), func(o *Origin, m []string) { o.Rank = number(m[1]) }},
 	// torchrun --tee: the name of the role and the local rank
-	{"[", regexp.MustCompile(`^\[[A-Za-z_]+(\d{1,4})\]:`), func(o *Origin, m []string) { o.LocalRank = number(m[1]) }},
-	{"[", regexp.MustCompile(`^\[\d+,(\d{1,6})\]<(stdout|stderr|stddiag)>: ?`), func(o *Origin, m []string) {
+	{"[", "", regexp.MustCompile(`^\[[A-Za-z_]+(\d{1,4})\]:`), func(o *Origin, m []string) { o.LocalRank = number(m[1]) }},
+	{"[", "", regexp.MustCompile(`^\[\d+,(\d{1,6})\]<(stdout|stderr|stddiag)>: ?`), func(o *Origin, m []string) {
 		o.Rank, o.Stream = number(m[1]), m[2]
 	}},
-	{"[", regexp.MustCompile(`^\[pod/([\w.-]+)/([\w.-]+)\] ?`), func(o *Origin, m []string) { o.Host, o.Task = m[1], m[2] }},
-	{"(", regexp.MustCompile(`^\(([\w.]+)((?:,? ?\w+=[^\s,()]+)+)\)(?: |$)`), keepFields},
-	{"(", regexp.MustCompile(`^\((raylet|autoscaler|gcs_server)(?:, ip=([\w.:]+))?\) `), func(o *Origin, m []string) {
+	{"[", "", regexp.MustCompile(`^\[pod/([\w.-]+)/([\w.-]+)\] ?`), func(o *Origin, m []string) { o.Host, o.Task = m[1], m[2] }},
+	{"(", "", regexp.MustCompile(`^\(([\w.]+)((?:,? ?\w+=[^\s,()]+)+)\)(?: |$)`), keepFields},
+	{"(", "", regexp.MustCompile(`^\((raylet|autoscaler|gcs_server)(?:, ip=([\w.:]+))?\) `), func(o *Origin, m []string) {
 		o.Task, o.Host = m[1], m[2]
 	}},
 	// Compose
-	{"", regexp.MustCompile(`^([A-Za-z][\w.-]*[-_]\d+)\s*\| ?`), func(o *Origin, m []string) { o.Task = m[1] }},
+	{"", "|", regexp.MustCompile(`^([A-Za-z][\w.-]*[-_]\d+)\s*\| ?`), func(o *Origin, m []string) { o.Task = m[1] }},
 	// Kaggle: seconds since the start and a line number
-	{digits, regexp.MustCompile(`^(\d+\.\d+s)\s+\d+(?:\t| |$)`), keepTime},
+	{digits, "", regexp.MustCompile(`^(\d+\.\d+s)\s+\d+(?:\t| |$)`), keepTime},
 	// glog inside PyTorch: "[E1119 12:00:00.000000000 File.cpp:616] ", older without a time
-	{"[", regexp.MustCompile(`^\[[IWEF] ?(\d{3,4} \d\d:\d\d:\d\d\.\d+)? ?[\w./-]+\.(?:cpp|cc|cu|hpp|h):\d+\] ?`), keepStamp},
+	{"[", "", regexp.MustCompile(`^\[[IWEF] ?(\d{3,4} \d\d:\d\d:\d\d\.\d+)? ?[\w./-]+\.(?:cpp|cc|cu|hpp|h):\d+\] ?`), keepStamp},
 	// glog as torchrun and absl write it
-	{"IWEF", regexp.MustCompile(`^[IWEF](\d{4} \d\d:\d\d:\d\d\.\d+)\s+\d+ [^\]\s]+:\d+\] ?`), keepStamp},
+	{"IWEF", "", regexp.MustCompile(`^[IWEF](\d{4} \d\d:\d\d:\d\d\.\d+)\s+\d+ [^\]\s]+:\d+\] ?`), keepStamp},
 	// vLLM
-	{"DIWEC", regexp.MustCompile(`^(?:DEBUG|INFO|WARNING|ERROR|CRITICAL) (\d\d-\d\d \d\d:\d\d:\d\d) \[[\w./-]+:\d+\] ?`), keepStamp},
+	{"DIWEC", "", regexp.MustCompile(`^(?:DEBUG|INFO|WARNING|ERROR|CRITICAL) (\d\d-\d\d \d\d:\d\d:\d\d) \[[\w./-]+:\d+\] ?`), keepStamp},
 	// Times, and what loggers put after them
-	{"[" + digits, regexp.MustCompile(`^\[?(\d{4}[-/]\d\d[-/]\d\d[T _]\d\d:\d\d:\d\d(?:[.,]\d+)?(?:Z|[+-]\d\d:?\d\d)?)\]?(?:(?: ?- ?| | ?\| ?|$|\t))`), keepStamp},
-	{"[" + digits, regexp.MustCompile(`^\[?(\d\d:\d\d:\d\d(?:[.,]\d+)?)\]?(?:(?: - | \| | |$))`), keepStamp},
-	{"JFMASOND", regexp.MustCompile(`^([A-Z][a-z]{2} [ \d]\d \d\d:\d\d:\d\d) ([\w.-]+) [\w./-]+(?:\[(\d+)\])?: ?`), func(o *Origin, m []string) {
+	{"[" + digits, "", regexp.MustCompile(`^\[?(\d{4}[-/]\d\d[-/]\d\d[T _]\d\d:\d\d:\d\d(?:[.,]\d+)?(?:Z|[+-]\d\d:?\d\d)?)\]?(?:(?: ?- ?| | ?\| ?|$|\t))`), keepStamp},
+	{"[" + digits, "", regexp.MustCompile(`^\[?(\d\d:\d\d:\d\d(?:[.,]\d+)?)\]?(?:(?: - | \| | |$))`), keepStamp},
+	{"JFMASOND", "", regexp.MustCompile(`^([A-Z][a-z]{2} [ \d]\d \d\d:\d\d:\d\d) ([\w.-]+) [\w./-]+(?:\[(\d+)\])?: ?`), func(o *Origin, m []string) {
 		o.Time, o.Host, o.Stamped = m[1], m[2], true
 	}},
-	{"", regexp.MustCompile(`^[\w.]+: \[(?:DEBUG|INFO|WARNING|ERROR|CRITICAL)\] ?`), keepLevel},
-	{"", regexp.MustCompile(`^(?:- )?[\w.<>]+(?:\[\d+\])? - (?:[\w.<>:]+ - )?(?:DEBUG|INFO|WARNING|ERROR|CRITICAL)(?: - |: )`), keepLevel},
-	{"DIWEC", regexp.MustCompile(`^(?:DEBUG|INFO|WARNING|ERROR|CRITICAL)(?: - |:[\w.]+: ?| +\| ?)`), keepLevel},
-	{"[", regexp.MustCompile(`^\[(?:DEBUG|INFO|WARNING|WARN|ERROR|CRITICAL|FATAL)\](?: \[\w+\.py:\d+:\w+\])?:? ?`), keepLevel},
-	{"[", regexp.MustCompile(`^\[(stdout|stderr)\]:? ?`), func(o *Origin, m []string) { o.Stream = m[1] }},
-	{"E", regexp.MustCompile(`^E {3}(?: {4})?`), func(*Origin, []string) {}}, // pytest
+	{"", ": [", regexp.MustCompile(`^[\w.]+: \[(?:DEBUG|INFO|WARNING|ERROR|CRITICAL)\] ?`), keepLevel},
+	{"", " - ", regexp.MustCompile(`^(?:- )?[\w.<>]+(?:\[\d+\])? - (?:[\w.<>:]+ - )?(?:DEBUG|INFO|WARNING|ERROR|CRITICAL)(?: - |: )`), keepLevel},
+	{"DIWEC", "", regexp.MustCompile(`^(?:DEBUG|INFO|WARNING|ERROR|CRITICAL)(?: - |:[\w.]+: ?| +\| ?)`), keepLevel},
+	{"[", "", regexp.MustCompile(`^\[(?:DEBUG|INFO|WARNING|WARN|ERROR|CRITICAL|FATAL)\](?: \[\w+\.py:\d+:\w+\])?:? ?`), keepLevel},
+	{"[", "", regexp.MustCompile(`^\[(stdout|stderr)\]:? ?`), func(o *Origin, m []string) { o.Stream = m[1] }},
+	{"E", "", regexp.MustCompile(`^E {3}(?: {4})?`), func(*Origin, []string) {}}, // pytest
 }
 
 var (
@@ -124,7 +125,7 @@ func (l labels) stripOne(text string, o *Origin) (string, bool) {
 	}
 	for i := range prefixes {
 		p := &prefixes[i]
-		if p.first != "" && strings.IndexByte(p.first, text[0]) < 0 {
+		if p.first != "" && strings.IndexByte(p.first, text[0]) < 0 || !strings.Contains(text, p.needs) {
 			continue
 		}
 		if m := p.pattern.FindStringSubmatch(text); m != nil && m[0] != "" {

@@ -3,6 +3,7 @@ package crash
 import (
 	"regexp"
 	"strconv"
+	"strings"
 )
 
 // Step is how far a run had come, as its output tells.
@@ -56,20 +57,43 @@ func readStep(text string) Step {
 	if len(text) > 2000 {
 		text = text[:2000]
 	}
-	if m := epochStep.FindStringSubmatch(text); m != nil {
-		return Step{Number: number(m[2]), Epoch: float64(number(m[1]))}
+	// The words first: most lines have none, and the patterns cost more.
+	if containsAny(text, epochWords) {
+		if m := epochStep.FindStringSubmatch(text); m != nil {
+			return Step{Number: number(m[2]), Epoch: float64(number(m[1]))}
+		}
+		if m := epochWord.FindStringSubmatch(text); m != nil {
+			if e, err := strconv.ParseFloat(m[1], 64); err == nil {
+				s.Epoch = e
+			}
+		}
 	}
-	if m := stepWord.FindStringSubmatch(text); m != nil {
-		s.Number = number(m[1])
-	} else if m := stepBar.FindStringSubmatch(text); m != nil {
-		s.Number = number(m[1])
+	if containsAny(text, stepWords) {
+		if m := stepWord.FindStringSubmatch(text); m != nil {
+			s.Number = number(m[1])
+			return s
+		}
 	}
-	if m := epochWord.FindStringSubmatch(text); m != nil {
-		if e, err := strconv.ParseFloat(m[1], 64); err == nil {
-			s.Epoch = e
+	if strings.Contains(text, " [") {
+		if m := stepBar.FindStringSubmatch(text); m != nil {
+			s.Number = number(m[1])
 		}
 	}
 	return s
+}
+
+var (
+	epochWords = []string{"poch", "POCH"}
+	stepWords  = []string{"tep", "TEP", "iter", "Iter", "ITER", "atch", "ATCH", "pdate", "PDATE"}
+)
+
+func containsAny(s string, words []string) bool {
+	for _, w := range words {
+		if strings.Contains(s, w) {
+			return true
+		}
+	}
+	return false
 }
 
 // stepLine reports whether text is the output of one step of a run.

@@ -252,6 +252,9 @@ func (p *tracebacks) feedOne(l Line) bool {
 
 // begin opens a traceback if l is the header of one.
 func (p *tracebacks) begin(l Line) bool {
+	if !mayBegin(l.Text) {
+		return false
+	}
 	next := &Traceback{First: l.No, Last: l.No, Origin: l.Origin}
 	opened, named := standard, ""
 	switch {
@@ -277,10 +280,11 @@ func (p *tracebacks) begin(l Line) bool {
 		p.finish()
 		opened = newestFirst
 	case rayHeader.MatchString(l.Text):
-		outer := p.cur
+		if m := exceptionLine.FindStringSubmatch(strings.TrimSpace(l.Text)); m != nil && p.state == inFrames {
+			p.raised(l, m)
+		}
 		if p.state == inMessage {
-			p.cur = nil
-			next.Outer = outer
+			next.Outer, p.cur = p.cur, nil
 		} else {
 			p.finish()
 		}
@@ -301,6 +305,13 @@ func (p *tracebacks) begin(l Line) bool {
 	}
 	p.take(next, opened, named)
 	return true
+}
+
+// mayBegin is the cheap part of the question whether text opens a traceback.
+func mayBegin(text string) bool {
+	return strings.Contains(text, `File "`) || strings.Contains(text, "Traceback") || strings.Contains(text, "ray::") ||
+		strings.Contains(text, "most recent call first") || strings.HasPrefix(text, "Exception has occurred: ") ||
+		text != "" && text[0] > ' ' && strings.Contains(text, ": ")
 }
 
 // ownHeader reports whether a header stands where Python writes one: after

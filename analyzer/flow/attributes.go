@@ -1,6 +1,7 @@
 package flow
 
 import (
+	"slices"
 	"strings"
 
 	"github.com/graphleak/graphleak/analyzer/syntax"
@@ -133,6 +134,9 @@ func (in *interpreter) field(n syntax.NodeID, obj *Value, id ObjectID, f Symbol,
 	case objectModule:
 		if v := in.state.get(Place{id, f}); v != nil {
 			return v
+		}
+		if name == "forward" || name == "__call__" {
+			return object(id)
 		}
 		if name == "weight" || name == "bias" {
 			return in.parameter(in.paramsOf(id))
@@ -271,7 +275,7 @@ func (in *interpreter) paramsOf(module ObjectID) ObjectID {
 func (in *interpreter) parameter(params ObjectID) *Value {
 	v := &Value{kinds: KindTensor, objects: []ObjectID{params}}
 	if in.frozen(in.objects[params].parent) {
-		return v
+		return join(v, in.state.get(Place{params, anyElement}))
 	}
 	x := in.origin(site{slot: -1 - int32(params)}, nil, false, false, Certain)
 	v.atoms = atoms{x}
@@ -343,7 +347,10 @@ func (in *interpreter) submodule(n syntax.NodeID, id ObjectID) *Value {
 func (in *interpreter) iterated(n syntax.NodeID, id ObjectID) *Value {
 	if in.objects[id].kind == objectInstance {
 		if v, owner := in.classAttribute(in.objects[id].class, in.symbol("__iter__"), 0); v != nil {
-			return in.elementOf(n, in.apply(n, in.bind(n, v, object(id), owner), arguments{}))
+			it := in.apply(n, in.bind(n, v, object(id), owner), arguments{})
+			if !slices.Contains(it.objects, id) {
+				return in.elementOf(n, it)
+			}
 		}
 		if v, owner := in.classAttribute(in.objects[id].class, in.symbol("__next__"), 0); v != nil {
 			return in.apply(n, in.bind(n, v, object(id), owner), arguments{})

@@ -173,9 +173,10 @@ func (in *interpreter) firstParameter(c *code) Symbol {
 
 // apply calls a value.
 func (in *interpreter) apply(n syntax.NodeID, f *Value, args arguments) *Value {
-	if in.state == nil {
+	if in.state == nil || !in.deeper() {
 		return plain
 	}
+	defer func() { in.nesting-- }()
 	var out *Value
 	unknown := len(f.objects) == 0
 	for _, id := range f.objects {
@@ -220,7 +221,7 @@ func (in *interpreter) apply(n syntax.NodeID, f *Value, args arguments) *Value {
 // callUnknown is a call of something that is not known. Its result neither
 // certainly carries the graph of the arguments nor certainly does not.
 func (in *interpreter) callUnknown(n syntax.NodeID, f *Value, args arguments) *Value {
-	id, _ := in.newObject(objectKey{at: in.site(n), kind: objectUnknown})
+	id := in.allocate(objectUnknown, n, "")
 	out := &Value{kinds: KindUnknown, objects: []ObjectID{id}}
 	if in.off {
 		return out
@@ -409,6 +410,11 @@ func (in *interpreter) instantiate(n syntax.NodeID, class ObjectID, args argumen
 	for _, f := range info.fields {
 		in.state.set(Place{id, f}, nil)
 	}
+	return in.initialise(n, id, class, args)
+}
+
+// initialise runs the constructor of an instance.
+func (in *interpreter) initialise(n syntax.NodeID, id, class ObjectID, args arguments) *Value {
 	self := object(id)
 	if v, owner := in.classAttribute(class, in.symbol("__init__"), 0); v != nil {
 		in.apply(n, in.bind(n, v, self, owner), args)

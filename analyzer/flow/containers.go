@@ -51,16 +51,24 @@ func (in *interpreter) item(n syntax.NodeID, v *Value, i int) *Value {
 
 // unknownItem is an element of something that was made elsewhere.
 func (in *interpreter) unknownItem(v *Value, id ObjectID, i int) *Value {
-	f := in.index(i)
-	if e := in.state.get(Place{id, f}); e != nil {
+	return in.unknownEntry(v, id, in.index(i))
+}
+
+// unknownEntry is an element of something that was made elsewhere, under a
+// literal key. Once it was looked at it has a place of its own: what is then
+// done to it, such as storing its detached twin, is done to the whole.
+func (in *interpreter) unknownEntry(v *Value, id ObjectID, f Symbol) *Value {
+	p := Place{id, f}
+	if e := in.state.get(p); e != nil {
 		return e
 	}
-	if len(v.atoms) > 0 {
-		e := *in.slotOf(v, i)
-		e.objects = in.unknownField(id, f).objects
+	e := *in.unknownField(id, f)
+	if len(v.atoms) == 0 {
 		return &e
 	}
-	return in.unknownField(id, f)
+	e.atoms = in.slotOf(v, int(f)).atoms
+	in.write(p, &e)
+	return &e
 }
 
 // slotOf is one of several results of an unknown call: each has a graph of its
@@ -82,9 +90,10 @@ func (in *interpreter) slotOf(v *Value, i int) *Value {
 // elementOf is any element of what an expression evaluated to: what iterating
 // over it gives, step by step, without running generators.
 func (in *interpreter) elementOf(n syntax.NodeID, v *Value) *Value {
-	if v == nil {
+	if v == nil || !in.deeper() {
 		return plain
 	}
+	defer func() { in.nesting-- }()
 	var out *Value
 	for _, e := range v.elements {
 		out = join(out, e)
@@ -230,7 +239,7 @@ func (in *interpreter) lookup(n syntax.NodeID, v, key *Value) *Value {
 		info := in.objects[id]
 		switch info.kind {
 		case objectContainer:
-			f := in.index(key.literal)
+			f := in.index(key.literalOf())
 			e := in.state.get(Place{id, anyElement})
 			if f != anyElement {
 				e = join(e, in.state.get(Place{id, f}))
@@ -242,15 +251,17 @@ func (in *interpreter) lookup(n syntax.NodeID, v, key *Value) *Value {
 			}
 			out = join(out, e)
 		case objectUnknown:
-			f := in.index(key.literal)
-			p := Place{id, f}
-			if e := in.state.get(p); e != nil {
-				out = join(out, e)
+			if f := in.index(key.literalOf()); f != anyElement {
+				out = join(out, in.unknownEntry(v, id, f))
 				continue
 			}
-			e := *in.unknownField(id, f)
-			e.atoms = v.atoms
-			out = join(out, &e)
+			e := in.state.get(Place{id, anyElement})
+			if e == nil {
+				u := *in.unknownField(id, anyElement)
+				u.atoms = v.atoms
+				e = &u
+			}
+			out = join(out, e)
 		case objectModule, objectInstance:
 			out = join(out, in.submodule(n, id))
 		}
@@ -277,8 +288,12 @@ func (in *interpreter) missing(n syntax.NodeID, id ObjectID, f Symbol) *Value {
 			child, _ := in.newObject(objectKey{kind: objectContainer, parent: id, field: f, name: name})
 			out = join(out, object(child))
 		default:
-			if in.objects[fid].kind == objectFunction {
+			switch in.objects[fid].kind {
+			case objectFunction, objectPartial:
 				out = join(out, in.apply(n, object(fid), arguments{}))
+			case objectClass:
+				child, _ := in.newObject(objectKey{kind: objectInstance, parent: id, field: f, class: fid})
+				out = join(out, in.initialise(n, child, fid, arguments{}))
 			}
 		}
 	}
@@ -353,7 +368,7 @@ func (in *interpreter) setItem(target syntax.NodeID, v *Value, stmt, expr syntax
 		if info.kind == objectUnknown && obj.is(KindTensor) {
 			continue
 		}
-		f := in.index(key.literal)
+		f := in.index(key.literalOf())
 		p := Place{id, f}
 		if f != anyElement {
 			in.store(p, v, stmt, expr, target)
@@ -440,7 +455,7 @@ func (in *interpreter) placeOf(n syntax.NodeID) *Place {
 		if obj == nil || key == nil || len(obj.objects) != 1 {
 			return nil
 		}
-		return &Place{obj.objects[0], in.index(key.literal)}
+		return &Place{obj.objects[0], in.index(key.literalOf())}
 	case syntax.ParenthesizedExpression:
 		return in.placeOf(t.First(n))
 	}

@@ -10,10 +10,11 @@ import (
 
 // expression evaluates n. It never returns nil: what is not known is Unknown.
 func (in *interpreter) expression(n syntax.NodeID) *Value {
-	if n < 0 || in.state == nil || in.spent() {
+	if n < 0 || in.state == nil || in.spent() || !in.deeper() {
 		return plain
 	}
 	v := in.evaluate(n)
+	in.nesting--
 	if v == nil {
 		v = plain
 	}
@@ -369,14 +370,19 @@ func (in *interpreter) choose(n syntax.NodeID) *Value {
 		return in.expression(parts[2])
 	}
 	base := in.state
-	in.state = base.push()
-	in.narrow(parts[1], true)
-	a := in.expression(parts[0])
-	then := in.state
-	in.state = base.push()
-	in.narrow(parts[1], false)
-	b := in.expression(parts[2])
-	in.state = merge(base, nil, then, in.state)
+	arm := func(n syntax.NodeID, holds bool) (*Value, *state) {
+		in.state = base.push()
+		if in.narrow(parts[1], holds); in.state == nil {
+			return nil, nil
+		}
+		v := in.expression(n)
+		return v, in.state
+	}
+	a, then := arm(parts[0], true)
+	b, otherwise := arm(parts[2], false)
+	if in.state = merge(base, nil, then, otherwise); in.state == nil {
+		in.state = base
+	}
 	return join(a, b)
 }
 

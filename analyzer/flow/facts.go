@@ -146,7 +146,7 @@ func (in *interpreter) fact(g *growth) (Growth, bool) {
 		f.Parts = append(f.Parts, Part{Location{e.at.module, p.expr}, p.scalar})
 	}
 	f.Seeds = in.seeds[e.place]
-	if f.Activations && escapes && !e.evaluate {
+	if f.Activations && escapes && !e.evaluate && !f.Implicit {
 		return Growth{}, false // a caller may run the backward
 	}
 	for _, x := range g.fresh {

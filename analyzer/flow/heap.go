@@ -166,7 +166,7 @@ func (in *interpreter) reachInto(v *Value, seen *[]ObjectID, depth int) atoms {
 	for _, id := range v.objects {
 		info := in.analysis.objects[id]
 		switch info.kind {
-		case objectContainer, objectInstance:
+		case objectContainer, objectInstance, objectUnknown:
 			if slices.Contains(*seen, id) {
 				continue
 			}

@@ -107,22 +107,34 @@ type loopExits struct{ breaks, continues []*state }
 // interpreter runs code over abstract values.
 type interpreter struct {
 	*analysis
-	state *state // nil where control never arrives
-	frame *frame
-	loop  *loop // innermost running loop
-	off   bool  // operations are not recorded: no_grad
-	dry   bool  // first pass over a loop: learns what is written, reports nothing
+	state   *state // nil where control never arrives
+	frame   *frame
+	loop    *loop // innermost running loop
+	off     bool  // operations are not recorded: no_grad
+	dry     bool  // first pass over a loop: learns what is written, reports nothing
+	nesting int
 	// lastYieldGrad is the grad mode at the last yield.
 	lastYieldGrad torch.GradMode
 	main          *names.Module
 }
 
 // Budgets that keep a hostile or huge program from taking forever. Beyond them
-// callees are unknown, which is silent.
+// values are not known, which is silent.
 const (
-	maxDepth = 12
-	maxSteps = 4_000_000
+	maxDepth   = 12      // calls within calls
+	maxNesting = 1_500   // expressions and statements within each other, across calls
+	maxSteps   = 400_000 // expressions evaluated for one root
 )
+
+// deeper enters one more level of nesting and reports whether that was allowed.
+// Every true answer is paid back with in.nesting--.
+func (in *interpreter) deeper() bool {
+	if in.nesting >= maxNesting {
+		return false
+	}
+	in.nesting++
+	return true
+}
 
 func (in *interpreter) symbol(name string) Symbol {
 	s, ok := in.symbols[name]

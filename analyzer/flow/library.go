@@ -169,6 +169,10 @@ func (in *interpreter) callLibrary(n syntax.NodeID, name string, args arguments)
 	if torch.Wrappers[name] && first != nil {
 		return first
 	}
+	if strings.HasPrefix(name, "torch.distributions.") {
+		// A distribution carries the graph of its parameters.
+		return in.operate(n, true, args.values()...)
+	}
 	if class, ok := torch.Module(name); ok {
 		return in.newModule(n, name, class, args)
 	}

@@ -133,10 +133,9 @@ func (in *interpreter) containerMethod(n, receiver syntax.NodeID, id ObjectID, n
 	case "setdefault":
 		f := in.index(first.literalOf())
 		p := Place{id, f}
-		old := in.state.get(p)
-		v := join(old, args.at(1, ""))
+		v := join(in.state.get(p), in.ownDefault(id, f, args.at(1, "")))
 		in.write(p, v)
-		return v
+		return orPlain(v)
 	case "get":
 		v := in.lookup(n, object(id), first)
 		if len(args.positional) > 1 {
@@ -170,6 +169,20 @@ func (in *interpreter) containerMethod(n, receiver syntax.NodeID, id ObjectID, n
 		return object(list)
 	}
 	return plain
+}
+
+// ownDefault is the default value of setdefault. An empty container that is
+// made for each call becomes the entry's own.
+func (in *interpreter) ownDefault(id ObjectID, f Symbol, v *Value) *Value {
+	if v == nil || len(v.objects) != 1 {
+		return v
+	}
+	info := in.objects[v.objects[0]]
+	if info.kind != objectContainer || in.contents(v.objects[0]) != nil {
+		return v
+	}
+	child, _ := in.newObject(objectKey{kind: objectContainer, parent: id, field: f, name: info.name})
+	return object(child)
 }
 
 func orPlain(v *Value) *Value {
@@ -347,6 +360,14 @@ func (in *interpreter) tensorMethod(n, receiver syntax.NodeID, obj *Value, name 
 // inPlace is a method that writes its receiver.
 func (in *interpreter) inPlace(n, receiver syntax.NodeID, obj *Value, name string, c torch.Contract, args arguments) *Value {
 	p := in.placeOf(receiver)
+	if params := in.paramsIn(obj); params != 0 {
+		// In place on a parameter is an error of PyTorch's unless the module is
+		// frozen.
+		if p = nil; !in.frozen(in.objects[params].parent) {
+			return obj
+		}
+		p = &Place{params, anyElement}
+	}
 	var out *Value
 	switch name {
 	case "detach_", "zero_", "fill_", "normal_", "uniform_", "random_", "set_", "resize_":
@@ -356,28 +377,28 @@ func (in *interpreter) inPlace(n, receiver syntax.NodeID, obj *Value, name strin
 			return obj
 		}
 		out = in.contract(n, torch.Contract{Effect: torch.Keeps}, args.values(), false)
+		out = &Value{kinds: out.kinds, size: obj.size, atoms: out.atoms, objects: obj.objects}
 	default:
 		if in.off {
 			return obj
 		}
 		out = in.contract(n, c, append([]*Value{obj}, args.values()...), false)
-		out2 := *out
-		out2.size = obj.size
-		out = &out2
+		out = &Value{kinds: out.kinds, size: obj.size, atoms: out.atoms, objects: obj.objects}
 	}
-	if p != nil && !in.isParams(obj) {
+	if p != nil {
 		in.store(*p, out, n, args.expr(0, n), receiver)
 	}
 	return out
 }
 
-func (in *interpreter) isParams(v *Value) bool {
+// paramsIn is the parameters of which v is one, else 0.
+func (in *interpreter) paramsIn(v *Value) ObjectID {
 	for _, id := range v.objects {
 		if in.objects[id].kind == objectParams {
-			return true
+			return id
 		}
 	}
-	return false
+	return 0
 }
 
 // contract is the result of an operation with a known contract.

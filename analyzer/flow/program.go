@@ -134,16 +134,40 @@ func (in *interpreter) runRoot(r *root) {
 	if r.name == "__init__" && receiver != nil {
 		return
 	}
+	var args arguments
 	run := func() {
-		result, yields := in.run(n, r.code, receiver, arguments{})
+		result, yields := in.run(n, r.code, receiver, args)
 		if in.state != nil {
 			in.mark(in.escaped, in.throughCalls(in.reach(result)))
 			in.mark(in.escaped, in.throughCalls(in.reach(yields)))
 		}
 	}
 	if r.class != 0 && in.isModuleClass(r.class) && r.name == "forward" {
-		in.iterate(n, false, false, run)
+		in.iterate(n, false, false, func() {
+			args = in.activations(r.code)
+			run()
+		})
 		return
 	}
 	run()
+}
+
+// activations are the arguments of forward: in training they usually come from
+// other modules and carry a graph.
+func (in *interpreter) activations(c *code) arguments {
+	t := c.module.Tree
+	var args arguments
+	first := true
+	for p := range t.Children(t.Child(c.node, syntax.FieldParameters)) {
+		if first {
+			first = false // self
+			continue
+		}
+		if k := t.Kind(p); k != syntax.Identifier && k != syntax.TypedParameter {
+			break
+		}
+		x := in.newOrigin(site{module: c.module, node: p, frame: in.frame.call}, true, false, Likely)
+		args.positional = append(args.positional, &Value{kinds: KindUnknown, atoms: atoms{x}})
+	}
+	return args
 }

@@ -1,6 +1,7 @@
 package flow
 
 import (
+	"slices"
 	"strings"
 
 	"github.com/graphleak/graphleak/analyzer/syntax"
@@ -21,9 +22,10 @@ func (in *interpreter) block(n syntax.NodeID) {
 }
 
 func (in *interpreter) statement(n syntax.NodeID) {
-	if in.spent() {
+	if in.spent() || !in.deeper() {
 		return
 	}
+	defer func() { in.nesting-- }()
 	t := in.tree()
 	switch t.Kind(n) {
 	case syntax.ExpressionStatement:
@@ -279,16 +281,24 @@ func (in *interpreter) branch(condition, consequence syntax.NodeID, rest []synta
 	base := in.state
 	in.state = base.push()
 	in.narrow(condition, true)
-	in.block(consequence)
+	if in.state != nil {
+		in.block(consequence)
+	}
 	then := in.state
 	in.state = base.push()
 	in.narrow(condition, false)
-	otherwise()
+	if in.state != nil {
+		otherwise()
+	}
 	in.state = merge(base, in.noteResets(condition), then, in.state)
 }
 
-// narrow learns from a condition that holds (or does not): isinstance, is None.
+// narrow learns from a condition that holds (or does not) what a value is:
+// isinstance, is_tensor, is None. Where that cannot be, in.state becomes nil.
 func (in *interpreter) narrow(condition syntax.NodeID, holds bool) {
+	if in.state == nil {
+		return
+	}
 	t := in.tree()
 	switch t.Kind(condition) {
 	case syntax.ParenthesizedExpression:
@@ -301,11 +311,10 @@ func (in *interpreter) narrow(condition syntax.NodeID, holds bool) {
 			in.narrow(t.Child(condition, syntax.FieldLeft), holds)
 			in.narrow(t.Child(condition, syntax.FieldRight), holds)
 		}
-	case syntax.Identifier:
-		if !holds {
-			return
+	case syntax.Identifier, syntax.Attribute:
+		if holds {
+			in.restrict(condition, func(v *Value) *Value { return v.without(KindNone) })
 		}
-		in.restrict(condition, func(v *Value) *Value { return v.without(KindNone) })
 	case syntax.ComparisonOperator:
 		op := t.Text(t.Child(condition, syntax.FieldOperators))
 		left := t.First(condition)
@@ -314,33 +323,70 @@ func (in *interpreter) narrow(condition syntax.NodeID, holds bool) {
 			return
 		}
 		if (op == "is") == holds {
-			in.restrict(left, func(*Value) *Value { return noValue })
+			in.restrict(left, func(v *Value) *Value { return v.just(KindNone) })
 		} else {
 			in.restrict(left, func(v *Value) *Value { return v.without(KindNone) })
 		}
 	case syntax.Call:
-		if t.Text(t.Child(condition, syntax.FieldFunction)) != "isinstance" {
-			return
-		}
-		args := t.Child(condition, syntax.FieldArguments)
-		subject := t.First(args)
-		if subject < 0 || t.Next(subject) < 0 {
-			return
-		}
-		class := in.expression(t.Next(subject))
-		if !in.isTensorClass(class) {
+		subject, kind := in.typeTest(condition)
+		if subject < 0 {
 			return
 		}
 		if holds {
-			in.restrict(subject, func(v *Value) *Value {
-				c := *v
-				c.kinds = KindTensor
-				return &c
-			})
+			in.restrict(subject, func(v *Value) *Value { return v.just(kind) })
 		} else {
-			in.restrict(subject, func(v *Value) *Value { return v.without(KindTensor) })
+			in.restrict(subject, func(v *Value) *Value { return v.without(kind) })
 		}
 	}
+}
+
+// typeTest reads isinstance(x, torch.Tensor), torch.is_tensor(x) and
+// hasattr(x, "detach"): the expression tested and the kind it is tested for.
+func (in *interpreter) typeTest(call syntax.NodeID) (syntax.NodeID, Kinds) {
+	t := in.tree()
+	args := t.Child(call, syntax.FieldArguments)
+	subject := t.First(args)
+	if subject < 0 {
+		return syntax.NoNode, 0
+	}
+	second := t.Next(subject)
+	for _, id := range in.expression(t.Child(call, syntax.FieldFunction)).objects {
+		switch in.objects[id].name {
+		case "torch.is_tensor":
+			return subject, KindTensor
+		case "isinstance":
+			if second < 0 {
+				continue
+			}
+			switch class := in.expression(second); {
+			case in.isTensorClass(class):
+				return subject, KindTensor
+			case in.isNumberClass(class):
+				return subject, KindPlain
+			}
+		case "hasattr":
+			if key, ok := in.expression(second).literal.(string); ok && tensorOnly[key] {
+				return subject, KindTensor
+			}
+		}
+	}
+	return syntax.NoNode, 0
+}
+
+// tensorOnly are attributes that tell tensors from numbers.
+var tensorOnly = map[string]bool{"detach": true, "item": true, "grad_fn": true, "requires_grad": true, "backward": true}
+
+func (in *interpreter) isNumberClass(v *Value) bool {
+	all := append(slices.Clone(v.elements), v)
+	for _, e := range all {
+		for _, id := range e.objects {
+			switch in.objects[id].name {
+			case "float", "int", "str", "bool":
+				return true
+			}
+		}
+	}
+	return false
 }
 
 func (in *interpreter) isTensorClass(v *Value) bool {
@@ -355,29 +401,57 @@ func (in *interpreter) isTensorClass(v *Value) bool {
 	return false
 }
 
-// without is v known not to be of kind k; it stays as it is when it can be
-// nothing else.
-func (v *Value) without(k Kinds) *Value {
-	if v == nil || v.kinds&k == 0 || v.kinds == k {
-		return v
+// just is v known to be of kind k, nil when it cannot be.
+func (v *Value) just(k Kinds) *Value {
+	if v.kinds&(k|KindUnknown) == 0 {
+		return nil
 	}
 	c := *v
-	c.kinds &^= k
-	if c.kinds == KindPlain {
-		c.atoms = nil
+	c.kinds = k
+	if k != KindTensor {
+		c.atoms, c.objects, c.elements = nil, nil, nil
 	}
 	return &c
 }
 
+// without is v known not to be of kind k, nil when it can be nothing else.
+func (v *Value) without(k Kinds) *Value {
+	switch {
+	case v.kinds == k:
+		return nil
+	case k == KindTensor && v.is(KindTensor|KindUnknown):
+		c := *v
+		c.kinds &^= k
+		c.atoms = nil // only tensors have a graph
+		return &c
+	case v.kinds&k == 0:
+		return v
+	}
+	c := *v
+	c.kinds &^= k
+	return &c
+}
+
+// restrict applies f to the variable or attribute n; where f gives nil, the
+// code that follows is never reached.
 func (in *interpreter) restrict(n syntax.NodeID, f func(*Value) *Value) {
-	if in.tree().Kind(n) != syntax.Identifier {
+	if k := in.tree().Kind(n); k != syntax.Identifier && k != syntax.Attribute {
 		return
 	}
-	p := in.variable(in.tree().Text(n))
-	if v := in.state.get(p); v != nil {
-		if w := f(v); w != v {
-			in.state.set(p, w)
-		}
+	p := in.placeOf(n)
+	if p == nil {
+		return
+	}
+	v := in.state.get(*p)
+	if v == nil || v.kinds == 0 {
+		return
+	}
+	switch w := f(v); w {
+	case nil:
+		in.state = nil
+	case v:
+	default:
+		in.state.set(*p, w)
 	}
 }
 

@@ -14,8 +14,8 @@ func (t *Tree) damage(n NodeID) {
 // may say less than it would if the text had no errors. An editor keeps what it
 // knew about them until it can tell again.
 //
-// An error within a function damages that function from its decorators to the
-// next statement behind it, also if the error is in a function inside it. An
+// An error within a function damages that function from its decorators to what
+// follows it, also if the error is in a function inside it. An
 // error elsewhere damages all text outside functions, since modules and class
 // bodies run like one function. The spans are in order and do not overlap;
 // without errors there are none.

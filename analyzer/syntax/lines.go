@@ -14,6 +14,7 @@ type line struct {
 	inline     bool   // has such a colon, with a statement behind it
 	colonAt    int    // the first such colon
 	open       bool   // a bracket or string does not close
+	cost       int    // bytes that were read to find the end, beyond those of the line
 	closers    string // the brackets that close what is open
 }
 
@@ -72,6 +73,7 @@ func nextLine(src string, at int) (line, bool) {
 			end, closed := stringEnd(src, i, formatted(src[l.start:i]), 0)
 			if !closed {
 				l.open = true
+				l.cost += len(src) - i
 			}
 			i = end
 			l.end, l.colon, l.inline = i, false, l.inline || l.colon
@@ -211,7 +213,13 @@ func stringEnd(src string, at int, format bool, nesting int) (end int, closed bo
 		case c == '{' && format && strings.HasPrefix(src[i:], "{{"):
 			i += 2
 		case c == '{' && format && nesting < maxNesting:
-			i = fieldEnd(src, i, quote, nesting)
+			// A field that is not one is text, and so is all that follows. This
+			// is decided once, in the outermost string: every level would have
+			// every brace tried again.
+			i, format = fieldEnd(src, i, quote, nesting)
+			if !format && nesting > 0 {
+				return i, false
+			}
 		default:
 			i++
 		}
@@ -219,35 +227,31 @@ func stringEnd(src string, at int, format bool, nesting int) (end int, closed bo
 	return lineStop(src, at), false
 }
 
-// fieldEnd is the offset behind the replacement field whose brace is at at.
-// Since Python 3.12 it may hold strings with the quotes of the string around;
-// before, quote ended the string.
-func fieldEnd(src string, at int, quote string, nesting int) int {
+// fieldEnd is the offset behind the replacement field whose brace is at at; if
+// it does not close, ok is false and the offset is that behind the brace. Since
+// Python 3.12 a field may hold strings with the quotes of the string around;
+// before, such a quote ended the string.
+func fieldEnd(src string, at int, quote string, nesting int) (end int, ok bool) {
 	depth := 0
-	for i := at; i < len(src); {
+	for i := at; i < len(src); i++ {
 		switch c := src[i]; {
 		case c == '{' || c == '(' || c == '[':
 			depth++
-			i++
 		case c == '}' || c == ')' || c == ']':
-			depth--
-			i++
-			if depth == 0 {
-				return i
+			if depth--; depth == 0 {
+				return i + 1, true
 			}
 		case c == '\n' && len(quote) == 1:
-			return i
+			return at + 1, false
 		case c == '\'' || c == '"':
 			end, closed := stringEnd(src, i, formatted(src[at:i]), nesting+1)
 			if !closed {
-				return i
+				return at + 1, false
 			}
-			i = end
-		default:
-			i++
+			i = end - 1
 		}
 	}
-	return len(src)
+	return at + 1, false
 }
 
 // interrupts reports whether the first physical line from at on that is not

@@ -103,7 +103,12 @@ func (p *parser) parse(src string) (*Tree, error) {
 		return nil, err
 	}
 	defer tree.Close()
-	return &Tree{src: src, nodes: p.grammar.flatten(tree)}, nil
+	t := &Tree{src: src, nodes: p.grammar.flatten(tree)}
+	if t.Kind(t.Root()) == Error { // nothing holds together
+		t.nodes[0].kind = Module
+		t.damage(t.Root())
+	}
+	return t, nil
 }
 
 // valid reports whether src is Python without any error.

@@ -1,6 +1,7 @@
 package syntax
 
 import (
+	"fmt"
 	"slices"
 	"strings"
 
@@ -31,11 +32,11 @@ func repair(first *Tree, p *parser) (*Tree, error) {
 	}
 	patched, err := text.Apply([]byte(first.src), r.edits)
 	if err != nil {
-		return first, nil // unreachable: edits are made from left to right
+		return nil, fmt.Errorf("repair: %w", err)
 	}
 	second, err := p.parse(string(patched))
 	if err != nil {
-		return nil, err
+		return first, nil // it took too long, but this one is there
 	}
 	second.markJoined()
 	second.src = first.src
@@ -88,7 +89,7 @@ func (r *repairer) run() {
 		if !ok {
 			break
 		}
-		r.lexing -= l.next - l.begin
+		r.lexing -= l.next - l.begin + l.cost
 		r.before = state{slices.Clone(r.levels), len(r.edits)}
 		fits := r.enter(&l)
 		if next, ok := r.keep(&l, fits); ok {
@@ -246,7 +247,7 @@ func (t *Tree) statementAt(offset int) NodeID {
 // hidesDefinition reports whether a string of n looks as if it had swallowed a
 // definition: one that was not closed ends at the start of the next docstring.
 func (t *Tree) hidesDefinition(n NodeID) bool {
-	for m := n; m < t.End(n); m++ {
+	for m, end := n, t.End(n); m < end; m++ {
 		if t.nodes[m].kind == String && swallows(t.Text(m)) {
 			return true
 		}
@@ -276,7 +277,7 @@ func (r *repairer) continues(at, width int) bool {
 	if !ok {
 		return true
 	}
-	r.lexing -= l.next - l.begin
+	r.lexing -= l.next - l.begin + l.cost
 	return l.width <= width && !l.open && (isClause(l.word) || r.valid(&l))
 }
 

@@ -89,7 +89,8 @@ var operations = func() map[string]Contract {
 		scaled_dot_product_attention multi_head_attention_forward grid_sample affine_grid
 		clamp clip maximum minimum fmax fmin cumprod logcumsumexp erf erfc erfinv lgamma digamma xlogy logaddexp logaddexp2 hypot
 		addcmul addcdiv cdist cosine_similarity pairwise_distance pdist renorm svd qr eig linalg_norm inverse pinverse det logdet slogdet cholesky solve lstsq matrix_exp
-		fft ifft rfft irfft stft istft trapz bernoulli sinc`)
+		fft ifft rfft irfft stft istft trapz bernoulli sinc
+		log_prob rsample entropy cdf icdf kl_divergence`)
 	words(m, Contract{Effect: Keeps, Saves: true, Reduces: true}, `
 		norm var std prod logsumexp amax amin dist trace`)
 	words(m, Contract{Effect: Keeps, Saves: true, Reduces: true}, `
@@ -104,7 +105,7 @@ var operations = func() map[string]Contract {
 		searchsorted bucketize bincount histc unique unique_consecutive multinomial long int short byte bool char
 		new_tensor new_zeros new_ones new_full new_empty zeros_like ones_like full_like empty_like rand_like randn_like randint_like
 		zeros ones full empty eye arange linspace logspace rand randn randint randperm tensor from_numpy frombuffer
-		normal tril_indices triu_indices one_hot hamming_window hann_window is_nonzero`)
+		sample sample_n normal tril_indices triu_indices one_hot hamming_window hann_window is_nonzero`)
 	words(m, Contract{Effect: Detaches}, `detach data`)
 	words(m, Contract{Effect: Leaves}, `
 		item tolist numpy size dim ndimension numel nelement element_size stride storage_offset is_contiguous is_floating_point

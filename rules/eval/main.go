@@ -22,6 +22,7 @@ import (
 	"os"
 	"os/signal"
 	"path/filepath"
+	"runtime/pprof"
 )
 
 type config struct {
@@ -32,6 +33,7 @@ type config struct {
 	only     string // prefix of program ids or of "owner/name:path"
 	scan     bool
 	verbose  bool
+	profile  string // file for a CPU profile
 }
 
 func main() {
@@ -50,6 +52,13 @@ func run(ctx context.Context, args []string, out io.Writer) error {
 	if err != nil {
 		return err
 	}
+	if cfg.profile != "" {
+		stop, err := profile(cfg.profile)
+		if err != nil {
+			return err
+		}
+		defer stop()
+	}
 	c := newChecked()
 	if cfg.scan {
 		return scan(ctx, c, cfg, dirs, out)
@@ -58,6 +67,23 @@ func run(ctx context.Context, args []string, out io.Writer) error {
 		return err
 	}
 	return evalLabels(ctx, c, cfg, out)
+}
+
+// profile starts a CPU profile that ends when stop is called.
+func profile(path string) (stop func(), err error) {
+	f, err := os.Create(path)
+	if err != nil {
+		return nil, err
+	}
+	if err := pprof.StartCPUProfile(f); err != nil {
+		return nil, errors.Join(err, f.Close())
+	}
+	return func() {
+		pprof.StopCPUProfile()
+		if err := f.Close(); err != nil {
+			fmt.Fprintln(os.Stderr, "eval:", err)
+		}
+	}, nil
 }
 
 func parse(args []string) (config, []string, error) {
@@ -71,6 +97,7 @@ func parse(args []string) (config, []string, error) {
 	flags.StringVar(&cfg.only, "only", "", "only the programs, or the owner/name:path of labels, with this prefix")
 	flags.BoolVar(&cfg.scan, "scan", false, "list every error and warning in the given folders or OWNER/NAME repositories")
 	flags.BoolVar(&cfg.verbose, "v", false, "list every miss")
+	flags.StringVar(&cfg.profile, "cpuprofile", "", "write a CPU profile to this file")
 	if err := flags.Parse(args); err != nil {
 		return config{}, nil, err
 	}

@@ -1,0 +1,225 @@
+package crash
+
+import (
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+)
+
+func TestSizes(t *testing.T) {
+	for text, want := range map[string]Size{
+		"20.00 MiB": 20 * mib, "0 bytes": 0, "256 bytes": 256, "1.50 GiB": 1.5 * gib, "5.83 GB": 5.83 * gib, "2 KB": 2 * kib,
+		"1,024.00 MiB": gib, "1.00\nGiB": gib, "3 TiB": 3 * tib,
+	} {
+		got, ok := parseSize(text)
+		assert.True(t, ok, text)
+		assert.InDelta(t, float64(want), float64(got), 1, text)
+	}
+	for _, text := range []string{"", "MiB", "1.2.3 GiB", "-1 GiB", "5 parsecs"} {
+		_, ok := parseSize(text)
+		assert.False(t, ok, text)
+	}
+	for want, size := range map[string]Size{
+		"0 bytes": 0, "512 bytes": 512, "1.50 KiB": 1536, "20.00 MiB": 20 * mib, "23.65 GiB": 23.65 * gib, "1024.00 GiB": tib,
+		"100.00 TiB": 100 * tib, "1152.00 PiB": 1152 * pib,
+	} {
+		assert.Equal(t, want, size.String())
+	}
+}
+
+// gibs makes fields of a message: name=GiB.
+func gibs(fields string) map[string]string {
+	m := make(map[string]string)
+	for _, f := range strings.Fields(fields) {
+		name, value, _ := strings.Cut(f, "=")
+		m[name] = value + " GiB"
+	}
+	return m
+}
+
+func TestSelfIsFoundAmongTheListedProcesses(t *testing.T) {
+	for name, c := range map[string]struct {
+		fields    string
+		processes string
+		self      Size
+		foreign   Size
+	}{
+		"named by the message":        {"total=24 free=1 allocated=10 unallocated=1 self=11.5", "Process 7 has 11.40 GiB memory in use.", 11.5 * gib, 11.4 * gib},
+		"alone in a container":        {"total=24 free=0.1 allocated=22 unallocated=1", "Process 7 has 23.80 GiB memory in use.", 23.8 * gib, 0},
+		"one of two":                  {"total=24 free=0.1 allocated=10 unallocated=1", "Process 7 has 12.00 GiB memory in use. Process 9 has 11.60 GiB memory in use.", 11.6 * gib, 12 * gib},
+		"another one":                 {"total=24 free=0.1 allocated=3 unallocated=1", "Process 7 has 19.00 GiB memory in use.", unsaid, 19 * gib},
+		"with a large context":        {"total=80 free=0.1 allocated=70 unallocated=1", "Process 7 has 74.00 GiB memory in use.", 74 * gib, 0},
+		"listed twice":                {"total=24 free=0.1 allocated=3 unallocated=1", "Process 7 has 9.00 GiB memory in use. Process 7 has 9.00 GiB memory in use.", unsaid, 9 * gib},
+		"a driver that does not know": {"total=24 free=0.1 allocated=22 unallocated=1", "Process 7 has 17179869184.00 GiB memory in use.", unsaid, 0},
+	} {
+		t.Run(name, func(t *testing.T) {
+			fields := gibs(c.fields)
+			fields["processes"] = c.processes
+			m := readOOM(fields)
+			assert.InDelta(t, float64(c.self), float64(m.self), 1)
+			assert.InDelta(t, float64(c.foreign), float64(m.foreign()), 1)
+		})
+	}
+}
+
+func TestCachedOfTheFirstVersionsIsBeyondAllocated(t *testing.T) {
+	assert.InDelta(t, float64(0.5*gib), float64(readOOM(gibs("total=16 allocated=14 cached=0.5")).unallocated), 1)
+	assert.InDelta(t, float64(gib), float64(readOOM(gibs("total=16 allocated=14 cached=15")).unallocated), 1, "the sum cannot exceed the device")
+	assert.InDelta(t, float64(0.5*gib), float64(readOOM(gibs("total=16 allocated=14 reserved=14.5")).unallocated), 1)
+	assert.Equal(t, Size(0), readOOM(gibs("total=16 allocated=14.5 reserved=14")).unallocated, "rounding")
+}
+
+func suspect(grows Grows, onStack bool) []Suspect {
+	s := Suspect{Path: "train.py", Code: "GL101", Grows: grows, onStack: onStack}
+	s.Range.Start.Line = 7
+	return []Suspect{s}
+}
+
+// What the course of the run and the code add to the numbers.
+func TestContextDecidesWhatNumbersLeaveOpen(t *testing.T) {
+	const full = "total=24 free=0.01 allocated=23 unallocated=0.01 request=0.02"
+	at := func(step int) Step { return Step{Number: step, Epoch: -1} }
+	unknown := at(-1)
+	leak := &Growth{Slope: 10}
+	agreeing := 1010
+	for name, c := range map[string]struct {
+		fields   string
+		step     Step
+		suspects []Suspect
+		growth   *Growth
+		frames   []Frame
+		failure  string
+		conf     Confidence
+	}{
+		"nothing known":                {full, unknown, nil, nil, nil, "undetermined", Low},
+		"first step":                   {full, at(0), nil, nil, nil, "too-large", High},
+		"a few steps":                  {full, at(5), nil, nil, nil, "undetermined", Low},
+		"late":                         {full, at(500), nil, nil, nil, "undetermined", Low},
+		"suspect on the stack":         {full, at(500), suspect(DeviceGraph, true), nil, nil, "graph-retained", Medium},
+		"suspect, step unknown":        {full, unknown, suspect(DeviceGraph, true), nil, nil, "graph-retained", Medium},
+		"suspect keeps values":         {full, at(500), suspect(DeviceValues, true), nil, nil, "graph-retained", Medium},
+		"suspect off the stack":        {full, at(500), suspect(DeviceGraph, false), nil, nil, "graph-retained", Low},
+		"suspect in the first step":    {full, at(0), suspect(DeviceGraph, true), nil, nil, "too-large", High},
+		"suspect keeps nodes only":     {full, at(500), suspect(HostMemory, true), nil, nil, "undetermined", Low},
+		"suspect and another process":  {"total=24 free=0.01 allocated=4 unallocated=0.01 request=0.02 self=5", at(500), suspect(DeviceGraph, true), nil, nil, "other-process", Medium},
+		"suspect and impossible":       {"total=24 free=1 allocated=4 unallocated=0.01 request=99", at(500), suspect(DeviceGraph, true), nil, nil, "impossible-request", High},
+		"suspect and fragmentation":    {"total=24 free=0.01 allocated=13 unallocated=9.5 request=1 self=23.9", at(500), suspect(DeviceGraph, true), nil, nil, "fragmentation", Medium},
+		"growth":                       {full, at(1000), nil, leak, nil, "graph-retained", Medium},
+		"growth that fits the step":    {full, at(1000), nil, &Growth{Slope: 10, PredictedStep: &agreeing}, nil, "graph-retained", High},
+		"growth that misses the step":  {full, at(300), nil, &Growth{Slope: 10, PredictedStep: &agreeing}, nil, "graph-retained", Medium},
+		"growth and suspect":           {full, at(1000), suspect(DeviceGraph, true), leak, nil, "graph-retained", High},
+		"big request late":             {"total=24 free=1 allocated=16 unallocated=0.1 request=6 self=22", at(500), nil, nil, nil, "too-large", Medium},
+		"big request late and suspect": {"total=24 free=1 allocated=16 unallocated=0.1 request=6 self=22", at(500), suspect(DeviceGraph, true), nil, nil, "graph-retained", Medium},
+		"evaluation":                   {full, at(500), nil, nil, []Frame{{Path: "a.py", Func: "evaluate"}}, "eval-accumulation", Low},
+		"evaluation without no_grad":   {full, at(500), []Suspect{{Evaluation: true, onStack: true}}, nil, []Frame{{Path: "a.py", Func: "evaluate"}}, "eval-accumulation", Medium},
+		"predictions are joined":       {full, at(500), nil, nil, []Frame{{Path: "/lib/python3/site-packages/t.py", Func: "nested_concat"}}, "eval-accumulation", Medium},
+		"weights":                      {full, unknown, suspect(DeviceGraph, true), nil, []Frame{{Path: "a.py", Func: "<module>", Code: "model.to(device)"}}, "too-large", Medium},
+		"no capacity":                  {"request=1", unknown, nil, nil, nil, "undetermined", Low},
+		"no numbers, first step":       {"", at(1), nil, nil, nil, "too-large", Low},
+		"no numbers, suspect, late":    {"", at(500), suspect(DeviceGraph, true), nil, nil, "graph-retained", Medium},
+	} {
+		t.Run(name, func(t *testing.T) {
+			e := &Event{Page: &Page{ID: cudaOOM + "undetermined"}, Fields: gibs(c.fields), Step: c.step}
+			if c.frames != nil {
+				e.Traceback = &Traceback{Frames: c.frames}
+			}
+			v := refineCUDAOOM(&inquiry{event: e, suspects: c.suspects, growth: c.growth})
+			assert.Equal(t, cudaOOM+c.failure, v.failure, v.cause)
+			assert.Equal(t, c.conf, v.confidence, v.cause)
+			assert.NotEmpty(t, v.cause)
+		})
+	}
+}
+
+func series(f func(step int) float64) *memorySeries {
+	m := &memorySeries{every: 1}
+	for step := 0; step < 1000; step += 10 {
+		m.add(point{step: step, has: Size(f(step)) * mib, line: step})
+	}
+	return m
+}
+
+func TestLeaksAreToldFromOtherCurves(t *testing.T) {
+	for name, c := range map[string]struct {
+		f    func(int) float64
+		leak bool
+	}{
+		"linear":            {func(s int) float64 { return 1000 + 5*float64(s) }, true},
+		"linear with noise": {func(s int) float64 { return 1000 + 5*float64(s) + float64(s*7919%40) }, true},
+		"flat":              {func(s int) float64 { return 5000 + float64(s*7919%100) }, false},
+		"one jump":          {func(s int) float64 { return map[bool]float64{true: 1000, false: 9000}[s < 500] }, false},
+		"stairs":            {func(s int) float64 { return 1000 + 2000*float64(s/250) }, false},
+		"falling":           {func(s int) float64 { return 9000 - 5*float64(s) }, false},
+		"too little":        {func(s int) float64 { return 5000 + 0.1*float64(s) }, false},
+	} {
+		t.Run(name, func(t *testing.T) {
+			g := series(c.f).leak(24 * gib)
+			assert.Equal(t, c.leak, g != nil)
+			if g != nil {
+				assert.InDelta(t, 5, g.Slope, 0.1)
+				require.NotNil(t, g.PredictedStep)
+				assert.InDelta(t, (24*1024-1000)/5, *g.PredictedStep, 60)
+				assert.LessOrEqual(t, len(g.Points), 66)
+			}
+		})
+	}
+	assert.Nil(t, (&memorySeries{every: 1}).leak(unsaid), "no points")
+}
+
+func TestSeriesIsBounded(t *testing.T) {
+	m := &memorySeries{every: 1}
+	for step := range 100_000 {
+		m.add(point{step: step, has: Size(step) * mib})
+	}
+	assert.Less(t, len(m.points), maxPoints)
+	assert.NotNil(t, m.leak(unsaid))
+}
+
+func TestAllocatedMemoryIsReadOffLines(t *testing.T) {
+	for text, want := range map[string]Size{
+		"step 10 loss 0.3 allocated 123 MiB":   123 * mib,
+		"step 10 memory_allocated: 1048576000": 1000 * mib,
+		"iter 3 | allocated (MiB)=12.5":        12.5 * mib,
+		"step 4: 1.5 GiB allocated":            1.5 * gib,
+		"step 4 alloc=7.3G":                    7.3 * gib,
+		"step 4 gpu mem alloc: 900 MB":         900 * mib,
+		"step 4 max_memory_allocated 99 MiB":   -1,
+		"step 4 max allocated 99 MiB":          -1,
+		"step 4 the allocator was set":         -1,
+		"step 4 CUDA has 1 allocated":          -1,
+	} {
+		got, ok := readAllocated(text)
+		if want < 0 {
+			assert.False(t, ok, "%s: %v", text, got)
+			continue
+		}
+		assert.True(t, ok, text)
+		assert.InDelta(t, float64(want), float64(got), 1, text)
+	}
+}
+
+func TestStepsAreReadOffOutput(t *testing.T) {
+	step := func(n int, epoch float64) Step { return Step{Number: n, Epoch: epoch} }
+	for text, want := range map[string]Step{
+		"step 12 loss 0.3":    step(12, -1),
+		"Step: 12/500":        step(12, -1),
+		"global_step=7, lr=1": step(7, -1),
+		" iteration      100/     500 | lm loss: 1.2":      step(100, -1),
+		"eta: 0:01 iter: 99 loss":                          step(99, -1),
+		"Epoch [1][3100/23454] lr":                         step(3100, 1),
+		"Epoch: [3]  [ 100/2000]  eta":                     step(100, 3),
+		"Epoch 3:  45%|####5     | 450/1000 [00:10<00:12]": step(450, 3),
+		"{'loss': 1.2, 'epoch': 0.5}":                      step(-1, 0.5),
+		"  3%|3         | 4/120 [00:01<00:33,  3.5it/s]":   step(4, -1),
+		"training epoch 2 done":                            step(-1, 2),
+		"stepping stones":                                  step(-1, -1),
+		"the first 12 steps were fine":                     step(-1, -1),
+		"step size 0.01":                                   step(-1, -1),
+		"step 0.01":                                        step(-1, -1),
+		"batch 32 of images":                               step(32, -1),
+	} {
+		assert.Equal(t, want, readStep(text), text)
+	}
+}
