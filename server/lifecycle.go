@@ -91,10 +91,12 @@ func workspaceFolders(params *protocol.InitializeParams) []protocol.WorkspaceFol
 	if folders, ok := params.WorkspaceFolders.Get(); ok {
 		return folders
 	}
-	if params.RootURI != nil {
-		return []protocol.WorkspaceFolder{{URI: *params.RootURI}}
+	//lint:ignore SA1019 these are all that old clients send
+	root, rootPath := params.RootURI, params.RootPath
+	if root != nil {
+		return []protocol.WorkspaceFolder{{URI: *root}}
 	}
-	if path, ok := params.RootPath.Get(); ok && path != "" {
+	if path, ok := rootPath.Get(); ok && path != "" {
 		return []protocol.WorkspaceFolder{{URI: uri.File(path)}}
 	}
 	return nil
