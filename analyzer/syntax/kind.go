@@ -120,7 +120,6 @@ const (
 	ForInClause
 	IfClause
 	Identifier
-	KeywordIdentifier
 	Integer
 	Float
 	String
@@ -172,7 +171,7 @@ var kindNames = [kindCount]string{
 	Subscript: "subscript", Slice: "slice", ParenthesizedExpression: "parenthesized_expression", Tuple: "tuple", List: "list",
 	Set: "set", Dictionary: "dictionary", Pair: "pair", ListComprehension: "list_comprehension",
 	DictionaryComprehension: "dictionary_comprehension", SetComprehension: "set_comprehension", GeneratorExpression: "generator_expression",
-	ForInClause: "for_in_clause", IfClause: "if_clause", Identifier: "identifier", KeywordIdentifier: "keyword_identifier",
+	ForInClause: "for_in_clause", IfClause: "if_clause", Identifier: "identifier",
 	Integer: "integer", Float: "float", String: "string", ConcatenatedString: "concatenated_string", StringStart: "string_start",
 	StringContent: "string_content", StringEnd: "string_end", EscapeSequence: "escape_sequence", EscapeInterpolation: "escape_interpolation",
 	Interpolation: "interpolation", FormatSpecifier: "format_specifier", FormatExpression: "format_expression",
