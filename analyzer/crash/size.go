@@ -36,7 +36,7 @@ func parseSize(s string) (Size, bool) {
 		return Size(n), true
 	}
 	exponent := strings.IndexByte("kmgtpe", unit[0])
-	if exponent < 0 {
+	if exponent < 0 || unit[1:] != "b" && unit[1:] != "ib" {
 		return 0, false
 	}
 	return Size(n * math.Pow(1024, float64(exponent+1))), true
