@@ -10,6 +10,27 @@ func (t *Tree) damage(n NodeID) {
 	}
 }
 
+// isForeign reports whether the text is no Python at all: most of its statements
+// are errors, and not because somebody is typing one.
+func (t *Tree) isForeign() bool {
+	const some = 10
+	if !t.Damaged(t.Root()) {
+		return false
+	}
+	bad, good := 0, 0
+	for _, d := range t.nodes {
+		switch shapes[d.kind] {
+		case simpleStatement, compoundStatement:
+			good++
+		case inner:
+			if d.kind == Error && d.parent >= 0 && (t.Kind(d.parent) == Module || shapes[t.Kind(d.parent)] == block) {
+				bad++
+			}
+		}
+	}
+	return bad >= some && bad > good
+}
+
 // DamagedSpans are the parts of the text about which an analysis of functions
 // may say less than it would if the text had no errors. An editor keeps what it
 // knew about them until it can tell again.

@@ -30,6 +30,7 @@ var (
 	ErrTooSlow      = errors.New("the file took more than 5 seconds to parse")
 	ErrNotUTF8      = errors.New("the file is not UTF-8 and declares no other encoding")
 	ErrUTF16        = errors.New("the file is UTF-16, which Python does not read; save it as UTF-8")
+	ErrNotPython    = errors.New("most lines of the file are not Python")
 	ErrBinary       = errors.New("the file has NUL bytes: it is not Python source")
 )
 

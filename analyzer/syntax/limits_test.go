@@ -2,6 +2,7 @@ package syntax
 
 import (
 	"bytes"
+	"os"
 	"strings"
 	"testing"
 	"time"
@@ -39,6 +40,25 @@ func TestTextThatIsNotParsed(t *testing.T) {
 			}
 			assert.NotContains(t, c.want.Error(), "\n")
 		})
+	}
+}
+
+func TestOtherLanguagesAreNotPython(t *testing.T) {
+	for name, src := range map[string]string{
+		"prose": strings.Repeat("Leaks grow with every step, and nobody sees them.\nHere is why this happens so often.\n\n", 8),
+		"HTML":  "<!DOCTYPE html>\n<html>\n<body>\n" + strings.Repeat("  <p class=\"x\">text</p>\n", 10) + "</body>\n</html>\n",
+		"C":     "#include <stdio.h>\n" + strings.Repeat("static int f(int a) {\n    int b = a;\n    return b;\n}\n", 6),
+	} {
+		t.Run(name, func(t *testing.T) {
+			_, err := Parse([]byte(src))
+			assert.ErrorIs(t, err, ErrNotPython)
+		})
+	}
+	for _, file := range []string{"testdata/broken.py", "testdata/legacy.py"} {
+		src, err := os.ReadFile(file)
+		require.NoError(t, err)
+		_, err = Parse(src)
+		assert.NoError(t, err, "half-typed and old Python is Python")
 	}
 }
 
@@ -108,7 +128,9 @@ func TestRepairOfHostileTextEnds(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			start := time.Now()
-			tree, err := Parse(src)
+			g, err := python3()
+			require.NoError(t, err)
+			tree, err := g.read(string(src))
 			require.NoError(t, err)
 			check(t, tree)
 			assert.Less(t, time.Since(start), 30*time.Second)

@@ -40,22 +40,14 @@ func (g *grammar) try() error {
 // Parse reads src as Python. Text that is not valid Python still gives a tree:
 // see Tree.Damaged and Tree.DamagedSpans. An error means that there is no tree;
 // it is one of the Err variables of this package.
-func Parse(src []byte) (*Tree, error) {
-	g, err := python3()
-	if err != nil {
-		return nil, err
-	}
-	text, err := admit(src)
-	if err != nil {
-		return nil, err
-	}
-	return g.read(text)
-}
+func Parse(src []byte) (*Tree, error) { return parse(src, func(s string) string { return s }) }
 
 // ParseNotebook is Parse for the joined code cells of a notebook: what IPython
 // does not pass on to Python is turned into comments of the same length first.
-// See blankMagics for what that is.
-func ParseNotebook(src []byte) (*Tree, error) {
+// A line that starts with "# %%" begins a cell. See blankMagics for the details.
+func ParseNotebook(src []byte) (*Tree, error) { return parse(src, blankMagics) }
+
+func parse(src []byte, prepare func(string) string) (*Tree, error) {
 	g, err := python3()
 	if err != nil {
 		return nil, err
@@ -64,9 +56,17 @@ func ParseNotebook(src []byte) (*Tree, error) {
 	if err != nil {
 		return nil, err
 	}
-	return g.read(blankMagics(text))
+	t, err := g.read(prepare(text))
+	if err != nil {
+		return nil, err
+	}
+	if t.isForeign() {
+		return nil, ErrNotPython
+	}
+	return t, nil
 }
 
+// read parses src and repairs the tree if there are errors.
 func (g *grammar) read(src string) (*Tree, error) {
 	p := newParser(g, maxParse)
 	defer p.close()

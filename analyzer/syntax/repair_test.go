@@ -44,10 +44,10 @@ func typing(src string, line text.Span) []text.Edit {
 		if isWordByte(content[i]) {
 			continue
 		}
-		switch at := line.Start + i; at % 4 { // a sample: all would take long
+		switch at := line.Start + i; at % 8 { // a sample: all would take long
 		case 0:
 			edits = append(edits, text.Edit{Span: text.Span{Start: at, End: line.End}})
-		case 2:
+		case 4:
 			edits = append(edits, text.Edit{Span: text.Span{Start: at, End: at + 1}})
 		}
 	}

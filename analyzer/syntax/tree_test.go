@@ -72,7 +72,7 @@ func FuzzParse(f *testing.F) {
 		for _, parse := range []func([]byte) (*Tree, error){Parse, ParseNotebook} {
 			tree, err := parse(src)
 			if err != nil {
-				require.Contains(t, []error{ErrBinary, ErrDenseLine, ErrNotUTF8, ErrTooLarge, ErrTooManyLines, ErrTooSlow, ErrUTF16}, err)
+				require.Contains(t, []error{ErrBinary, ErrDenseLine, ErrNotPython, ErrNotUTF8, ErrTooLarge, ErrTooManyLines, ErrTooSlow, ErrUTF16}, err)
 				continue
 			}
 			check(t, tree)
