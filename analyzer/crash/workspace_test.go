@@ -7,7 +7,6 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
-	"syscall"
 	"testing"
 
 	"github.com/stretchr/testify/assert"
@@ -87,12 +86,11 @@ func TestNothingOutsideTheWorkspaceIsOpened(t *testing.T) {
 	require.NoError(t, os.Symlink(filepath.Join(outside, "dir"), filepath.Join(root, "dir")))
 	require.NoError(t, os.Symlink("../"+filepath.Base(outside)+"/secret.py", filepath.Join(root, "up.py")))
 	require.NoError(t, os.Symlink("train.py", filepath.Join(root, "inside.py")))
-	require.NoError(t, syscall.Mkfifo(filepath.Join(root, "pipe.py"), 0o600))
 
 	for _, name := range []string{
 		filepath.Join(outside, "secret.py"), filepath.Join(root, "link.py"), "link.py", "/app/link.py", "up.py", "dir/inner.py",
 		filepath.Join(root, "dir", "inner.py"), filepath.Join(root, "..", filepath.Base(outside), "secret.py"),
-		"../" + filepath.Base(outside) + "/secret.py", "pipe.py",
+		"../" + filepath.Base(outside) + "/secret.py",
 	} {
 		_, err := located(t, root, name)
 		assert.Error(t, err, name)
