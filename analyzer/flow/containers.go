@@ -177,17 +177,36 @@ func (in *interpreter) few(v *Value) bool {
 	if v.structural {
 		return true
 	}
-	if len(v.objects) == 0 {
-		return false
-	}
+	few := false
 	for _, id := range v.objects {
 		switch info := in.objects[id]; info.kind {
 		case objectParams, objectModule:
+			few = true
 		case objectContainer:
-			if info.name != "dict" && info.name != "modules" {
+			if in.contents(id) == nil {
+				continue // nothing is known to be in it
+			}
+			if info.name != "dict" && !in.holdsModules(id) {
 				return false
 			}
+			few = true
 		default:
+			return false
+		}
+	}
+	return few
+}
+
+// holdsModules reports whether the elements of a container are modules: its
+// length is the depth of a network.
+func (in *interpreter) holdsModules(id ObjectID) bool {
+	v := in.contents(id)
+	if v == nil || !v.only(KindObject) || len(v.objects) == 0 {
+		return false
+	}
+	for _, e := range v.objects {
+		info := in.objects[e]
+		if info.kind != objectModule && !(info.kind == objectInstance && in.isModuleClass(info.class)) {
 			return false
 		}
 	}

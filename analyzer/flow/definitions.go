@@ -223,9 +223,9 @@ func (in *interpreter) importNames(n syntax.NodeID) {
 }
 
 func (in *interpreter) importName(imported names.Import, level int, dotted, name string) *Value {
-	if imported.Module != nil {
-		m := in.module(imported.Module)
-		if v := in.state.get(Place{m.objects[0], in.symbol(name)}); v != nil {
+	id, ran := in.modules[imported.Module]
+	if ran {
+		if v := in.state.get(Place{id, in.symbol(name)}); v != nil {
 			return v
 		}
 	}
@@ -238,17 +238,20 @@ func (in *interpreter) importName(imported names.Import, level int, dotted, name
 			return in.module(sub.Module)
 		}
 	}
+	if ran {
+		return in.unknownField(id, in.symbol(name))
+	}
 	if imported.Module != nil {
-		return in.unknownField(in.module(imported.Module).objects[0], in.symbol(name))
+		return &Value{kinds: KindUnknown}
 	}
 	return in.library(imported.Name + "." + name)
 }
 
 func (in *interpreter) importAll(imported names.Import) {
-	if imported.Module == nil {
+	m, ran := in.modules[imported.Module]
+	if !ran {
 		return
 	}
-	m := in.module(imported.Module).objects[0]
 	for _, f := range in.objects[m].fields {
 		if v := in.state.get(Place{m, f}); v != nil && !strings.HasPrefix(in.symbolNames[f], "_") {
 			in.write(in.variable(in.symbolNames[f]), v)
@@ -269,7 +272,7 @@ func importSource(t *syntax.Tree, n syntax.NodeID) (level int, dotted string) {
 }
 
 // module is the namespace of a module of the workspace. It ran before the
-// code that imports it.
+// code that imports it, unless there are too many.
 func (in *interpreter) module(m *names.Module) *Value {
 	id, ok := in.modules[m]
 	if !ok {

@@ -42,7 +42,7 @@ func (in *interpreter) valueOf(n syntax.NodeID) *Value {
 func (in *interpreter) evaluate(n syntax.NodeID) *Value {
 	t := in.tree()
 	switch t.Kind(n) {
-	case syntax.Identifier, syntax.KeywordIdentifier:
+	case syntax.Identifier:
 		return in.load(n)
 	case syntax.Attribute:
 		obj := in.expression(t.Child(n, syntax.FieldObject))

@@ -130,6 +130,9 @@ func (in *interpreter) fact(g *growth) (Growth, bool) {
 	for _, x := range g.fresh {
 		f.Sure = max(f.Sure, in.atoms[x].sure)
 	}
+	if len(g.fresh) == 0 { // nothing but the chain itself
+		f.Sure = in.sure(e.added)
+	}
 	if f.Sure < Likely {
 		return Growth{}, false
 	}

@@ -236,7 +236,7 @@ func (in *interpreter) judge(l *loop, end *state) {
 		}
 		g := &growth{event: e, loop: l}
 		in.fresh(l, e.added, g, map[Atom]bool{})
-		if len(g.fresh) == 0 {
+		if len(g.fresh) == 0 && (!chained || e.collect || in.sure(e.added) < Likely) {
 			continue
 		}
 		in.growths[growthKey{l, e.at, e.expr}] = g
@@ -254,8 +254,8 @@ func (in *interpreter) fresh(l *loop, from atoms, g *growth, seen map[Atom]bool)
 		info := &in.atoms[x]
 		switch info.kind {
 		case atomOrigin:
-			if !l.encloses(info.loop) {
-				continue
+			if !l.encloses(info.loop) || !info.saves && !info.leaf {
+				continue // a parameter is no graph
 			}
 			g.fresh = append(g.fresh, x)
 			if info.leaf || info.saves && !in.freed(x) {

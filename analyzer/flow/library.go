@@ -131,9 +131,9 @@ func (in *interpreter) callLibrary(n syntax.NodeID, name string, args arguments)
 			return &Value{kinds: KindObject, elements: []*Value{v}, variadic: true, structural: true}
 		}
 		return &Value{kinds: KindObject, elements: []*Value{freshData}, variadic: true, structural: true}
-	case "torch.autograd.backward":
-		if first != nil {
-			in.backward(n, first, args.isTrue("retain_graph") || args.isTrue("create_graph"))
+	case "torch.autograd.backward", "torch.distributed.autograd.backward":
+		for _, v := range args.positional {
+			in.backward(n, v, args.isTrue("retain_graph") || args.isTrue("create_graph"))
 		}
 		return noValue
 	case "torch.nn.Parameter", "torch.nn.parameter.Parameter":
@@ -201,7 +201,7 @@ func (in *interpreter) callLibrary(n syntax.NodeID, name string, args arguments)
 
 // fewSteps is how many iterations of a loop with a literal count are too few
 // to matter.
-const fewSteps = 8
+const fewSteps = 10
 
 func (in *interpreter) threadArguments(args arguments) arguments {
 	passed := args.named("args")

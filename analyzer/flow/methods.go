@@ -386,7 +386,19 @@ func (in *interpreter) inPlace(n, receiver syntax.NodeID, obj *Value, name strin
 		out = &Value{kinds: out.kinds, size: obj.size, atoms: out.atoms, objects: obj.objects}
 	}
 	if p != nil {
-		in.store(*p, out, n, args.expr(0, n), receiver)
+		in.remember(n, out)
+		in.store(*p, out, n, n, receiver)
+	}
+	if t := in.tree(); name == "detach_" && t.Kind(receiver) == syntax.Subscript {
+		// hidden[0].detach_(), hidden[1].detach_(): of a state whose parts are
+		// not known one by one, all are cut.
+		if whole := in.placeOf(t.Child(receiver, syntax.FieldValue)); whole != nil {
+			if v := in.state.get(*whole); v != nil && v.is(KindUnknown) {
+				c := *v
+				c.atoms = nil
+				in.write(*whole, &c)
+			}
+		}
 	}
 	return out
 }
@@ -399,6 +411,16 @@ func (in *interpreter) paramsIn(v *Value) ObjectID {
 		}
 	}
 	return 0
+}
+
+func severalTensors(operands []*Value) bool {
+	k := 0
+	for _, v := range operands {
+		if v.is(KindTensor | KindUnknown | KindObject) {
+			k++
+		}
+	}
+	return k > 1
 }
 
 // contract is the result of an operation with a known contract.
@@ -415,7 +437,7 @@ func (in *interpreter) contract(n syntax.NodeID, c torch.Contract, operands []*V
 		}
 		return out
 	case torch.Keeps:
-		v := in.operate(n, c.Saves || c.SavesByDim && !whole, operands...)
+		v := in.operate(n, c.Saves || c.SavesByDim && !whole || c.SavesPairs && severalTensors(operands), operands...)
 		if c.Reduces && whole && v.is(KindTensor|KindUnknown) {
 			w := *v
 			w.size = torch.Scalar

@@ -133,7 +133,7 @@ func (in *interpreter) assign(target syntax.NodeID, v *Value, stmt, expr syntax.
 	}
 	t := in.tree()
 	switch t.Kind(target) {
-	case syntax.Identifier, syntax.KeywordIdentifier:
+	case syntax.Identifier:
 		in.store(in.variable(t.Text(target)), v, stmt, expr, target)
 	case syntax.Attribute:
 		in.setAttribute(target, v, stmt, expr)

@@ -53,8 +53,11 @@ func (d *Disk) Module(ctx context.Context, path string) *Module {
 		have.module = NewModule(path, tree)
 	}
 	d.mu.Lock()
+	defer d.mu.Unlock()
+	if other, ok := d.loaded[path]; ok && other.modified.Equal(have.modified) && other.size == have.size {
+		return other.module // parsed at the same time: a file is one module
+	}
 	d.loaded[path] = have
-	d.mu.Unlock()
 	return have.module
 }
 
@@ -62,7 +65,9 @@ func (d *Disk) Module(ctx context.Context, path string) *Module {
 var rootMarkers = []string{".git", "pyproject.toml", "setup.py", "setup.cfg", ".hg"}
 
 // Root is the nearest directory above path that looks like the top of a
-// project, else the directory that holds the file's outermost package.
+// project. Where none does, it is a few directories above the file's outermost
+// package, short of the user's home: a folder of scripts often imports from the
+// folder that holds it.
 func (d *Disk) Root(path string) string {
 	dir := filepath.Dir(path)
 	d.mu.Lock()
@@ -96,5 +101,17 @@ func findRoot(dir string) string {
 		}
 		at = filepath.Dir(at)
 	}
+	home, _ := os.UserHomeDir()
+	for range looseAscent {
+		up := filepath.Dir(at)
+		if up == home || up == filepath.Dir(up) {
+			break
+		}
+		at = up
+	}
 	return at
 }
+
+// looseAscent is how far above a package without a project imports are looked
+// for.
+const looseAscent = 2

@@ -204,7 +204,7 @@ func (b *binder) parameters(params syntax.NodeID, inner, outer *Scope) {
 func (b *binder) target(n syntax.NodeID, s *Scope) {
 	t := b.tree
 	switch t.Kind(n) {
-	case syntax.Identifier, syntax.KeywordIdentifier:
+	case syntax.Identifier:
 		s.bound[t.Text(n)] = true
 	case syntax.PatternList, syntax.TuplePattern, syntax.ListPattern, syntax.ListSplatPattern, syntax.DictionarySplatPattern,
 		syntax.Tuple, syntax.List, syntax.ExpressionList, syntax.ParenthesizedExpression, syntax.ListSplat:

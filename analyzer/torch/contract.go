@@ -48,6 +48,9 @@ type Contract struct {
 	Saves bool
 	// Reduces says that the result is a scalar when no dimension is given.
 	Reduces bool
+	// SavesPairs says that it does so only when more than one operand is a
+	// tensor: a factor that is a number is not saved.
+	SavesPairs bool
 	// SavesByDim says that it does so only when it reduces some dimensions.
 	SavesByDim bool
 	// View says that the result shares the storage of the receiver.
@@ -77,8 +80,9 @@ var operations = func() map[string]Contract {
 		expand expand_as narrow select diagonal diag ravel as_strided atleast_1d atleast_2d atleast_3d broadcast_to T mT H`)
 	words(m, Contract{Effect: Keeps, Reduces: true}, `sum nansum`)
 	words(m, Contract{Effect: Keeps, Reduces: true, SavesByDim: true}, `mean nanmean`)
+	words(m, Contract{Effect: Keeps, SavesPairs: true}, `mul multiply div divide true_divide`)
 	words(m, Contract{Effect: Keeps, Saves: true}, `
-		mul multiply div divide true_divide floor_divide fmod remainder pow float_power square sqrt rsqrt exp exp2 expm1 log log2 log10 log1p
+		floor_divide fmod remainder pow float_power square sqrt rsqrt exp exp2 expm1 log log2 log10 log1p
 		abs absolute reciprocal sin cos tan asin acos atan atan2 sinh cosh tanh asinh acosh atanh sigmoid relu relu6 leaky_relu elu selu celu gelu silu mish
 		softplus softsign hardtanh hardswish hardsigmoid hardshrink softshrink tanhshrink threshold prelu rrelu glu logsigmoid
 		softmax log_softmax softmin gumbel_softmax normalize dropout alpha_dropout feature_alpha_dropout dropout1d dropout2d dropout3d

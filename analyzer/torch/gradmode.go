@@ -29,9 +29,3 @@ func GradContext(dotted string) GradMode {
 // when they are given none: loss.backward(), accelerator.backward(loss),
 // self.manual_backward(loss), engine.backward(loss).
 var BackwardMethods = set(`backward manual_backward`)
-
-// BackwardFunctions run a backward on their first argument.
-var BackwardFunctions = set(`torch.autograd.backward`)
-
-// GradFunctions compute gradients of their first argument and return them.
-var GradFunctions = set(`torch.autograd.grad`)
