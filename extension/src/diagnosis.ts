@@ -1,13 +1,15 @@
 import path from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import * as vscode from 'vscode';
+import { linkSuspects, previewLink, type Suspect } from './links';
 import type { Server } from './server';
 
 const scheme = 'graphleak-diagnosis';
 const keptDiagnoses = 20;
 
-/** What the server's command graphleak.diagnose returns. */
+/** What the server's command graphleak.diagnose returns, as far as it is read here. */
 interface DiagnoseResult {
+  readonly diagnosis: { readonly suspects: readonly Suspect[] };
   readonly markdown: string;
 }
 
@@ -45,12 +47,39 @@ export class Diagnoser implements vscode.Disposable {
       this.#server.execute<DiagnoseResult>('graphleak.diagnose', [{ text, uri: document.uri.toString() }], token),
     );
     if (result !== undefined) {
-      await vscode.commands.executeCommand(
-        'markdown.showPreviewToSide',
-        this.#documents.put(document, result.markdown),
-      );
+      const uri = this.#documents.put(document, await withLinks(result));
+      await vscode.commands.executeCommand('markdown.showPreviewToSide', uri);
     }
   }
+}
+
+/** The Markdown of a diagnosis, with links to the suspects in the workspace. */
+async function withLinks({ diagnosis, markdown }: DiagnoseResult): Promise<string> {
+  const files = new Map<string, vscode.Uri>();
+  for (const { path } of diagnosis.suspects) {
+    const file = await findInWorkspace(path);
+    if (file !== undefined) {
+      files.set(path, file);
+    }
+  }
+  return linkSuspects(markdown, diagnosis.suspects, ({ path, range: { start } }) => {
+    const file = files.get(path);
+    const [folder] = vscode.workspace.workspaceFolders ?? [];
+    return file && folder && previewLink(folder.uri.path, file.path, start.line, start.column);
+  });
+}
+
+async function findInWorkspace(relative: string): Promise<vscode.Uri | undefined> {
+  for (const folder of vscode.workspace.workspaceFolders ?? []) {
+    const file = vscode.Uri.joinPath(folder.uri, relative);
+    try {
+      await vscode.workspace.fs.stat(file);
+      return file;
+    } catch {
+      // Look in the next folder.
+    }
+  }
+  return undefined;
 }
 
 function selectedText(editor: vscode.TextEditor): string {
@@ -107,7 +136,7 @@ class DiagnosisDocuments implements vscode.TextDocumentContentProvider, vscode.D
     const name = path.posix.basename(diagnosed.uri.path);
     const uri = vscode.Uri.from({
       scheme,
-      path: `/Diagnosis of ${name}.md`,
+      path: `/Diagnosis of ${name}`,
       query: diagnosed.uri.toString(),
     });
     const key = uri.toString();

@@ -1,0 +1,70 @@
+import { cp, readFile, rm, writeFile } from 'node:fs/promises';
+import path from 'node:path';
+import { after, before, describe, it } from 'node:test';
+import { diagnoses } from './diagnosis';
+import { Editor } from './editor';
+import { leaks } from './leaks';
+import { notebooks } from './notebook';
+import { supervision } from './supervision';
+
+describe('Graphleak in VS Code', () => {
+  let editor: Editor | undefined;
+  const use = () => {
+    if (editor === undefined) {
+      throw new Error('VS Code has not started');
+    }
+    return editor;
+  };
+
+  before(async () => {
+    await rm('dist/e2e', { recursive: true, force: true });
+    editor = await Editor.start(fillWorkspace);
+    // Without a server no test can pass: fail once, and at once.
+    await editor.open('train.py');
+    await editor.waitForStatus(/Graphleak is ready/);
+    await editor.tidy();
+  });
+
+  after(() => editor?.close());
+
+  leaks(use);
+  diagnoses(use);
+  notebooks(use);
+  supervision(use);
+
+  it('activates without making the editor wait', async (test) => {
+    const ms = await use().activationTime();
+    test.diagnostic(`activated in ${ms} ms`);
+    if (ms > 1000) {
+      throw new Error(`activation took ${ms} ms`);
+    }
+  });
+});
+
+/** Copies the example project, with its training loop in a notebook too. */
+async function fillWorkspace(workspace: string): Promise<void> {
+  const example = 'testdata/example';
+  await cp(example, workspace, { recursive: true });
+  const script = await readFile(path.join(example, 'train.py'), 'utf8');
+  await writeFile(path.join(workspace, 'train.ipynb'), JSON.stringify(notebook(trainEpoch(script))));
+  await writeFile(path.join(workspace, 'notes.txt'), 'ValueError: not a failure of memory\n');
+}
+
+/** The imports and the function train_epoch of the example's script. */
+function trainEpoch(script: string): string {
+  const [imports = ''] = script.split('\n\n\n');
+  const body = script.split('\n\n\n').find((part) => part.startsWith('def train_epoch'));
+  if (body === undefined) {
+    throw new Error('the example has no function train_epoch');
+  }
+  return `${imports}\n\n\n${body}\n`;
+}
+
+function notebook(source: string): unknown {
+  return {
+    cells: [{ cell_type: 'code', execution_count: null, id: 'train', metadata: {}, outputs: [], source }],
+    metadata: { language_info: { name: 'python' } },
+    nbformat: 4,
+    nbformat_minor: 5,
+  };
+}
