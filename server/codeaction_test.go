@@ -177,3 +177,13 @@ func TestCodeActionsOfAnOutdatedVersionAreRefused(t *testing.T) {
 	require.Len(t, actions, 1, "the request waits for the check of the version that the client has")
 	assert.Equal(t, span(0, 8, 0, 8), actions[0].Edit.Changes[script][0].Range)
 }
+
+// The protocol library decodes a list of unions without copying its strings.
+func TestDecodedResultsKeepTheirStrings(t *testing.T) {
+	frame := []byte(`[{"title":"Detach","kind":"quickfix"}]`)
+	var actions []protocol.CommandOrCodeAction
+	require.NoError(t, codec{}.Unmarshal(frame, &actions))
+	clear(frame) // the next message
+	require.Len(t, actions, 1)
+	assert.Equal(t, "Detach", actions[0].(*protocol.CodeAction).Title)
+}

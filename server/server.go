@@ -23,6 +23,7 @@
 package server
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"fmt"
@@ -149,13 +150,14 @@ func (codec) Marshal(v any) ([]byte, error) {
 	return protocol.Marshal(v)
 }
 
-// Unmarshal decodes data into v.
+// Unmarshal decodes data into v. It decodes a copy: strings of a list of unions
+// would otherwise share the memory of data, which the connection uses again.
 func (codec) Unmarshal(data []byte, v any) error {
 	if raw, ok := v.(*jsonrpc2.RawMessage); ok {
 		*raw = append(jsonrpc2.RawMessage(nil), data...)
 		return nil
 	}
-	if err := protocol.Unmarshal(data, v); err != nil {
+	if err := protocol.Unmarshal(bytes.Clone(data), v); err != nil {
 		return fmt.Errorf("decoding %T: %w", v, err)
 	}
 	return nil
