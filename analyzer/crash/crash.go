@@ -70,7 +70,6 @@ type incident struct {
 	knowledge *Knowledge
 	inputs    []Input
 	ranks     []int // of each input by its name, -1 if it has none
-	words     *literals
 
 	events   []*Event
 	dropped  int // events between the first and the last ones
@@ -93,7 +92,6 @@ type listedWorker struct {
 func newIncident(k *Knowledge, inputs []Input) *incident {
 	in := &incident{
 		knowledge: k, inputs: inputs, forced: make(map[int]bool), series: newSeriesSet(),
-		words: newLiterals(slices.Concat(k.literals, seriesLiterals, extraLiterals)),
 	}
 	in.ranks = inputRanks(inputs)
 	return in
@@ -170,7 +168,7 @@ func (in *incident) read(ctx context.Context, i int) error {
 		return err
 	}
 	s.labels = findLabels(peeked)
-	s.reader = &reader{literals: in.words, visit: s.visit, every: func() bool { return s.active > 0 }}
+	s.reader = &reader{literals: in.knowledge.wanted, visit: s.visit, every: func() bool { return s.active > 0 }}
 	if err := s.reader.run(ctx, r); err != nil {
 		return err
 	}

@@ -1,6 +1,7 @@
 package crash
 
 import (
+	"bytes"
 	"encoding/json"
 	"io"
 )
@@ -182,7 +183,13 @@ func (d *Diagnosis) MarshalJSON() ([]byte, error) {
 	p.Missing = present(p.Missing)
 	p.Suspects = present(p.Suspects)
 	p.Alternatives = present(p.Alternatives)
-	return json.Marshal(p)
+	var b bytes.Buffer
+	enc := json.NewEncoder(&b)
+	enc.SetEscapeHTML(false) // up to the caller
+	if err := enc.Encode(p); err != nil {
+		return nil, err
+	}
+	return b.Bytes(), nil
 }
 
 func present[T any](list []T) []T {

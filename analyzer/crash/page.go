@@ -91,11 +91,11 @@ func (s *Signature) match(text string) map[string]string {
 
 // Knowledge is a set of pages that fit together.
 type Knowledge struct {
-	pages    []*Page
-	byID     map[string]*Page
-	byExit   map[int]*Page
-	literals []string
-	words    *literals // all of the signatures'
+	pages  []*Page
+	byID   map[string]*Page
+	byExit map[int]*Page
+	words  *literals // all of the signatures'
+	wanted *literals // these, and what else makes a line worth a look
 }
 
 // The pages that the engine itself refers to.
@@ -106,7 +106,7 @@ const (
 
 // NewKnowledge checks that pages fit together.
 func NewKnowledge(pages []Page) (*Knowledge, error) {
-	k := &Knowledge{byID: make(map[string]*Page), byExit: make(map[int]*Page), literals: slices.Clone(coreLiterals)}
+	k := &Knowledge{byID: make(map[string]*Page), byExit: make(map[int]*Page)}
 	var words []string
 	for i := range pages {
 		p := &pages[i]
@@ -145,8 +145,8 @@ func NewKnowledge(pages []Page) (*Knowledge, error) {
 			return nil, fmt.Errorf("page %s is missing", id)
 		}
 	}
-	k.literals = append(k.literals, words...)
 	k.words = newLiterals(words)
+	k.wanted = newLiterals(slices.Concat(words, coreLiterals, seriesLiterals, extraLiterals))
 	slices.SortStableFunc(k.pages, func(a, b *Page) int { return b.Strength - a.Strength })
 	return k, nil
 }
