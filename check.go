@@ -160,16 +160,36 @@ func (c *checkCmd) checkAll(ctx context.Context, out *console, inputs []input, f
 	outcomes := make([]outcome, len(inputs))
 	bar := newProgress(out.Stderr, len(inputs))
 	defer bar.finish()
+	interrupted := ctx.Done()
 	group, ctx := errgroup.WithContext(ctx)
 	group.SetLimit(runtime.GOMAXPROCS(0))
 	for i, in := range inputs {
 		group.Go(func() (err error) {
 			defer bar.step()
-			outcomes[i], err = c.checkInput(ctx, checker, in, fix)
+			outcomes[i], err = survive(in.path, func() (outcome, error) { return c.checkInput(ctx, checker, in, fix) })
 			return err
 		})
 	}
-	return outcomes, group.Wait()
+	done := make(chan error, 1)
+	go func() { done <- group.Wait() }()
+	select {
+	case err := <-done:
+		return outcomes, err
+	case <-interrupted:
+		// Checks write nothing, so nobody has to wait for them to stop.
+		return nil, ctx.Err()
+	}
+}
+
+// survive runs the check of the file at path. A fault of ours in one file must
+// not cost the user the findings in all others.
+func survive(path string, check func() (outcome, error)) (o outcome, err error) {
+	defer func() {
+		if fault := recover(); fault != nil {
+			o, err = outcome{path: path, skipped: fmt.Sprintf("internal error, please report it: %v", fault)}, nil
+		}
+	}()
+	return check()
 }
 
 // checkInput checks one input, and tries fixes on it if asked to. It fails only

@@ -221,6 +221,17 @@ func TestFixReportsWhatANewRunWould(t *testing.T) {
 	assert.Equal(t, again.stdout, fixed.stdout)
 }
 
+func TestAFaultInOneFileIsReported(t *testing.T) {
+	o, err := survive("a.py", func() (outcome, error) {
+		var none []int
+		return outcome{fixes: none[len(none)]}, nil
+	})
+	require.NoError(t, err)
+	assert.Equal(t, "a.py", o.path)
+	assert.Contains(t, o.skipped, "internal error")
+	assert.Contains(t, o.skipped, "index out of range")
+}
+
 func TestCheckOfStandardInput(t *testing.T) {
 	project(t, nil)
 	report, code := checkJSON(t, leak, "--stdin-filename=src/new.py")
