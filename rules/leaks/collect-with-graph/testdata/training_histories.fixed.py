@@ -1,0 +1,95 @@
+"""Histories of losses: after the backward of the step each entry keeps the
+nodes of its graph."""
+
+from collections import defaultdict, deque
+
+import torch
+import torch.nn.functional as F
+from torch import nn
+
+
+def train(model: nn.Module, loader, optimizer, epochs):
+    losses = []
+    for epoch in range(epochs):
+        for x, y in loader:
+            optimizer.zero_grad()
+            loss = F.cross_entropy(model(x), y)
+            loss.backward()
+            optimizer.step()
+            losses.append(loss.detach())
+        print(epoch, sum(losses[-len(loader) :]) / len(loader))
+    return losses
+
+
+def train_with_history(model: nn.Module, criterion, loader, optimizer):
+    history = {"loss": [], "accuracy": [], "rate": []}
+    for x, y in loader:
+        logits = model(x)
+        loss = criterion(logits, y)
+        optimizer.zero_grad()
+        loss.backward()
+        optimizer.step()
+        history["loss"].append(loss.detach())
+        history["accuracy"].append((logits.argmax(1) == y).float().mean())
+        history["rate"].append(optimizer.param_groups[0]["lr"])
+    return history
+
+
+def train_multi_task(model: nn.Module, loader, optimizer):
+    logs = defaultdict(list)
+    for batch in loader:
+        outputs = model(batch["image"])
+        losses = {
+            "depth": F.l1_loss(outputs["depth"], batch["depth"]),
+            "normals": F.mse_loss(outputs["normals"], batch["normals"]),
+        }
+        total = losses["depth"] + 0.1 * losses["normals"]
+        optimizer.zero_grad()
+        total.backward()
+        optimizer.step()
+        for name, value in losses.items():
+            logs[name].append(value.detach())
+    return {name: torch.stack(values).mean().item() for name, values in logs.items()}
+
+
+def train_with_records(model: nn.Module, loader, optimizer):
+    records = []
+    window = deque(maxlen=100_000)
+    by_step = {}
+    for step, (x, y) in enumerate(loader):
+        optimizer.zero_grad()
+        loss = F.mse_loss(model(x), y)
+        loss.backward()
+        optimizer.step()
+        records.append((step, loss.detach()))
+        window.append(loss.detach())
+        by_step[step] = loss.detach()
+    return records, window, by_step
+
+
+def train_discriminator(generator, discriminator: nn.Module, loader, optimizer):
+    d_losses = []
+    for real in loader:
+        with torch.no_grad():
+            fake = generator(torch.randn(len(real), 64))
+        loss = F.softplus(-discriminator(real)).mean() + F.softplus(discriminator(fake)).mean()
+        optimizer.zero_grad()
+        loss.backward()
+        optimizer.step()
+        d_losses += [loss.detach()]
+    return torch.stack(d_losses).mean().item()
+
+
+def summed_before_the_reset(model: nn.Module, loader, optimizer, interval=100):
+    """The sum starts anew, but what left it before keeps every graph."""
+    curve, running = [], 0.0
+    for i, (x, y) in enumerate(loader, start=1):
+        loss = F.mse_loss(model(x), y)
+        optimizer.zero_grad()
+        loss.backward()
+        optimizer.step()
+        running += loss
+        if i % interval == 0:
+            curve.append((running / interval).detach())
+            running = 0.0
+    return curve

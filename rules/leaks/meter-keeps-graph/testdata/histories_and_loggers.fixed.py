@@ -1,0 +1,121 @@
+"""Loggers and histories that keep what they are called with."""
+
+from collections import defaultdict
+
+import torch
+import torch.nn.functional as F
+from torch import nn
+
+
+class History:
+    def __init__(self):
+        self.values = defaultdict(list)
+
+    def record(self, **values):
+        for name, value in values.items():
+            self.values[name].append(value)
+
+    def mean(self, name):
+        values = self.values[name]
+        return sum(values) / len(values)
+
+
+class MetricLogger:
+    """One meter for each name."""
+
+    class Meter:
+        def __init__(self):
+            self.total = 0.0
+            self.count = 0
+
+        def add(self, value):
+            self.total = self.total + value
+            self.count += 1
+
+    def __init__(self, names):
+        self.meters = {name: MetricLogger.Meter() for name in names}
+
+    def log(self, name, value):
+        self.meters[name].add(value)
+
+
+class Callback:
+    def on_batch_end(self, step, loss):
+        pass
+
+
+class LossCurve(Callback):
+    def __init__(self):
+        self.steps = []
+        self.losses = []
+
+    def on_batch_end(self, step, loss):
+        self.steps.append(step)
+        self.losses.append(loss)
+
+
+def train(model: nn.Module, loader, optimizer):
+    history = History()
+    for x, y in loader:
+        loss = F.cross_entropy(model(x), y)
+        optimizer.zero_grad()
+        loss.backward()
+        optimizer.step()
+        history.record(loss=loss.detach(), rate=optimizer.param_groups[0]["lr"])
+    print(f"{history.mean('loss'):.4f}")
+
+
+def evaluate(model: nn.Module, loader):
+    logger = MetricLogger(["nll", "error"])
+    model.eval()
+    for x, y in loader:
+        logits = model(x)
+        logger.log("nll", F.cross_entropy(logits, y))  # want: GL103 error graph
+    return {name: float(meter.total) for name, meter in logger.meters.items()}
+
+
+def fit(model: nn.Module, loader, optimizer):
+    curve = LossCurve()
+    for step, (x, y) in enumerate(loader):
+        loss = F.mse_loss(model(x), y)
+        optimizer.zero_grad()
+        loss.backward()
+        optimizer.step()
+        curve.on_batch_end(step, loss.detach())
+    return curve
+
+
+def remember(store, key, value):
+    """A function keeps as well as a method."""
+    store.setdefault(key, []).append(value)
+
+
+def train_with_store(model: nn.Module, loader, optimizer):
+    store = {}
+    for x, y in loader:
+        loss = F.mse_loss(model(x), y)
+        optimizer.zero_grad()
+        loss.backward()
+        optimizer.step()
+        remember(store, "loss", loss.detach())
+        remember(store, "rate", optimizer.param_groups[0]["lr"])
+    return {key: sum(values) / len(values) for key, values in store.items()}
+
+
+class ReplayBuffer:
+    def __init__(self):
+        self.storage = []
+
+    def push(self, state, value, reward):
+        self.storage.append((state, value, reward))
+
+
+def gather(env, critic: nn.Module, steps):
+    buffer = ReplayBuffer()
+    state = env.reset()
+    for _ in range(steps):
+        value = critic(state)
+        next_state, reward = env.step()
+        buffer.push(state, value, reward)  # want: GL103 error graph
+        state = next_state
+    print(len(buffer.storage), "transitions")
