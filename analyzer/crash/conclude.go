@@ -91,12 +91,16 @@ func (in *incident) plainVerdict(e *Event) verdict {
 		text = strings.TrimSuffix(v.fields["type"]+": "+v.fields["message"], ": ")
 	}
 	v.cause = text
+	if e.Page.Cause != "" {
+		v.cause, _ = fill(e.Page.Cause, v.fields)
+	}
 	if t := e.Traceback; t != nil {
 		if f, ok := t.innermost(userFrame); ok {
 			v.fields["path"], v.fields["line"], v.fields["function"] = f.Path, fmt.Sprint(f.Line), f.Func
-			v.cause = fmt.Sprintf("%s, raised in %s (%s)", text, place(f), f.inFunc())
-			if libraryRaised(t) {
+			if e.Page.Cause == "" && libraryRaised(t) {
 				v.cause = fmt.Sprintf("%s, raised in a library that %s (%s) called", text, place(f), f.inFunc())
+			} else if e.Page.Cause == "" {
+				v.cause = fmt.Sprintf("%s, raised in %s (%s)", text, place(f), f.inFunc())
 			}
 		}
 		if t.Cause != nil && t.Cause.Type != "" {
@@ -105,7 +109,7 @@ func (in *incident) plainVerdict(e *Event) verdict {
 		if t.Outer != nil && t.Outer.Type != "" && len(t.Outer.Message) > 0 {
 			v.cause += fmt.Sprintf("; reported by %s", t.Outer.summary())
 		}
-		v.cause += "."
+		v.cause = strings.TrimSuffix(v.cause, ".") + "."
 		if t.Headless || t.Bare {
 			v.confidence = Medium
 			v.missing = append(v.missing, "the top of the traceback")
@@ -114,10 +118,10 @@ func (in *incident) plainVerdict(e *Event) verdict {
 			v.confidence = Low
 		}
 	}
-	if e.Page.Strength <= 3 {
+	if e.Strength <= fatalSignal {
 		v.confidence = v.confidence.atMost(Medium)
 	}
-	if e.Page.Strength <= reported {
+	if e.Strength <= reported {
 		v.confidence = Low
 	}
 	return v
@@ -298,7 +302,7 @@ func (in *incident) unknown(diag *Diagnosis, s standing) {
 			diag.Evidence = append(diag.Evidence, Evidence{Line: f.At, Text: fmt.Sprintf("%s:%d %s", f.Path, f.Line, f.inFunc()), Why: "the innermost call in your own code", Input: in.inputName(cut.Origin.Input)})
 		}
 	case len(s.collateral) > 0:
-		diag.Cause = "Something failed, but what is here only reports it: the failing process's own error is not in the text."
+		diag.Cause = "Something failed, but what is here only reports it: the failing process's own error is not in the text. The exception of a launcher (such as ChildFailedError) is never the bug itself."
 		diag.Missing = append([]string{"the output of the process that failed first; torchrun writes one file for each rank with --log-dir and --redirects 3"}, diag.Missing...)
 		diag.Collateral = in.collateral(&Event{Page: page}, s)
 	case len(s.recovered) > 0:

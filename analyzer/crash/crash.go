@@ -287,7 +287,9 @@ func (s *inputState) lineEvent(l Line, st *stream) bool {
 		return false
 	}
 	st.traces.close()
-	s.add(&Event{Page: page, Signature: sig.Name, Fields: fields, Origin: l.Origin, Line: l.No, Text: l.Text}, st.key, l.No)
+	s.add(&Event{
+		Page: page, Signature: sig.Name, Strength: sig.strength(page), Fields: fields, Origin: l.Origin, Line: l.No, Text: l.Text,
+	}, st.key, l.No)
 	return true
 }
 
@@ -300,7 +302,7 @@ func (s *inputState) traceback(t *Traceback, key string, listed *worker) {
 	}
 	best := s.judge(t)
 	e := &Event{
-		Page: best.page, Signature: best.signature, Fields: best.fields, Origin: best.of.Origin,
+		Page: best.page, Signature: best.signature, Strength: best.strength, Fields: best.fields, Origin: best.of.Origin,
 		Line: best.line(), Text: best.text(), Traceback: best.of,
 	}
 	if e.Origin.Rank < 0 && t.Outer != nil {
@@ -326,6 +328,7 @@ type judgement struct {
 	of        *Traceback
 	page      *Page
 	signature string
+	strength  int
 	fields    map[string]string
 	known     bool
 }
@@ -356,15 +359,15 @@ func (s *inputState) judge(t *Traceback) judgement {
 	}
 	best := all[len(all)-1]
 	for _, j := range all {
-		if j.known && (!best.known || j.page.Strength > best.page.Strength) {
+		if j.known && (!best.known || j.strength > best.strength) {
 			best = j
 		}
 	}
 	// An exception that follows from another process's failure says nothing
 	// where one of the program's own came before it.
-	if best.page.Strength < 4 {
+	if best.strength < ownException {
 		for _, j := range all {
-			if j.page.Strength > best.page.Strength {
+			if j.strength > best.strength {
 				return j
 			}
 		}
@@ -382,6 +385,7 @@ func (s *inputState) judgeOne(t *Traceback) judgement {
 	page, sig, fields := s.knowledge.recognise(text, InException)
 	if page == nil {
 		j.page = s.knowledge.byID[pythonExceptionID]
+		j.strength = j.page.Strength
 		j.fields = map[string]string{"type": t.Type}
 		if len(t.Message) > 0 {
 			j.fields["message"] = t.Message[0].Text
@@ -395,7 +399,7 @@ func (s *inputState) judgeOne(t *Traceback) judgement {
 			fields = m
 		}
 	}
-	j.page, j.signature, j.fields, j.known = page, sig.Name, fields, true
+	j.page, j.signature, j.strength, j.fields, j.known = page, sig.Name, sig.strength(page), fields, true
 	return j
 }
 
@@ -421,7 +425,7 @@ func (s *inputState) worker(w worker, key string) {
 	origin := noOrigin(s.number)
 	origin.Rank, origin.LocalRank, origin.Host, origin.Time, origin.PID = w.rank, w.localRank, w.host, w.time, w.pid
 	s.add(&Event{
-		Page: page, Signature: "exit code", Fields: map[string]string{"exit_code": fmt.Sprint(w.exitCode), "pid": fmt.Sprint(w.pid)},
+		Page: page, Signature: "exit code", Strength: page.Strength, Fields: map[string]string{"exit_code": fmt.Sprint(w.exitCode), "pid": fmt.Sprint(w.pid)},
 		Origin: origin, Line: w.line, Text: fmt.Sprintf("rank %d: exit code %d (pid %d)", w.rank, w.exitCode, w.pid),
 		Listed: true, NamedRoot: w.root,
 	}, key, w.line)

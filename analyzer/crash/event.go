@@ -4,6 +4,7 @@ package crash
 type Event struct {
 	Page      *Page
 	Signature string // name of the one that matched
+	Strength  int    // of the signature, or of the page
 	Fields    map[string]string
 	Origin    Origin
 	Line      int    // where it shows, in its input

@@ -11,6 +11,7 @@ import (
 // Strengths that the attribution itself refers to.
 const (
 	ownException = 4 // what a program did itself
+	fatalSignal  = 3
 	reported     = 1 // what may only repeat another failure
 )
 
@@ -75,12 +76,12 @@ func (in *incident) attribute() standing {
 // strength is how well an event explains a failure by itself.
 func (in *incident) strength(e *Event) int {
 	switch {
-	case in.forced[e.Origin.PID] && e.Page.Strength == 3:
+	case in.forced[e.Origin.PID] && e.Strength == fatalSignal:
 		return 0 // the launcher killed the process itself
 	case e.Page.ID == pythonExceptionID && e.Traceback != nil && e.Traceback.Bare:
 		return 2
 	}
-	return e.Page.Strength
+	return e.Strength
 }
 
 // last is the last line of the event.

@@ -470,6 +470,10 @@ func refineCUDAOOM(c *inquiry) verdict {
 		derive("cached but unallocated %v < requested %v: fragmentation is ruled out as the main cause", u, r)
 		but("fragmentation", Low, "ruled out: even in one piece, the %v that are cached and unallocated could not serve %v", u, r)
 	}
+	if f >= r {
+		derive("free %v ≥ requested %v: it should just have fitted; what the driver keeps back decides", f, r)
+		but("not-capacity", Low, "%v were free when the message was written; another process may have freed them in between", f)
+	}
 	if c.growth != nil {
 		return c.growing(v, m, say, but, lack)
 	}
@@ -496,10 +500,13 @@ func refineCUDAOOM(c *inquiry) verdict {
 	}
 
 	big := r >= t/5
+	// Others and fragmentation are ruled out: if nothing is free, this process
+	// has filled the device.
+	full := a >= t*85/100 || f < r && u < r
 	suspect := c.explains()
 	// A run that worked for many steps did fit: something grew, or one batch
 	// was larger than all before.
-	if suspect != nil && !c.early() && stage != loadingWeights && (!big || c.late()) && (a >= t*6/10 || big) {
+	if suspect != nil && !c.early() && stage != loadingWeights && (!big || c.late()) && (full || big) {
 		return c.retained(v, m, suspect, say, but, lack)
 	}
 	// O8
@@ -509,7 +516,7 @@ func refineCUDAOOM(c *inquiry) verdict {
 		switch {
 		case c.early():
 			why = fmt.Sprintf("it failed at %v, before anything could pile up", c.event.Step)
-			if (big || a >= t*85/100) && !c.event.Step.Borrowed {
+			if (big || full) && !c.event.Step.Borrowed {
 				conf = High
 			}
 		case stage == loadingWeights:
@@ -541,7 +548,7 @@ func refineCUDAOOM(c *inquiry) verdict {
 		lack("memory_allocated() for some batches of the evaluation: a slope shows that it keeps something")
 		return say("eval-accumulation", conf, "The GPU filled up during evaluation: live tensors hold %v of %v. %s", a, t, detail)
 	}
-	if a >= t*85/100 {
+	if full {
 		return c.ceiling(v, m, say, but, lack)
 	}
 	lack("torch.cuda.memory_summary() shortly before the failure", "the step at which it failed")
@@ -674,6 +681,9 @@ func (c *inquiry) growing(v verdict, m oom, say sayFunc, but butFunc, lack lackF
 // tells why.
 func (c *inquiry) ceiling(v verdict, m oom, say sayFunc, but butFunc, lack lackFunc) verdict {
 	full := fmt.Sprintf("%s: live tensors hold %v of %v.", m.lastStraw(), m.allocated, m.total)
+	if m.allocated < m.total*85/100 {
+		full = fmt.Sprintf("%s: live tensors hold %v of %v, and CUDA's own needs most of the rest.", m.lastStraw(), m.allocated, m.total)
+	}
 	lack("memory_allocated() every few steps: a steady slope means a leak, a flat line a batch or model that is slightly too large")
 	switch {
 	case c.late():

@@ -21,6 +21,9 @@ type Page struct {
 	// failure, 0 for what never starts anything.
 	Strength   int
 	Signatures []Signature
+	// Cause says in a sentence or two what happened, with the fields of the
+	// event. Without it the message speaks for itself.
+	Cause string
 	// Refines names the page whose signatures recognise this failure too. The
 	// numbers and the context of the message then tell them apart.
 	Refines string
@@ -57,6 +60,9 @@ type Signature struct {
 	Scope    Scope
 	Literals []string
 	Pattern  *regexp.Regexp // named groups become the fields of the event
+	// Strength is that of events found by this signature, where it is not that
+	// of the page.
+	Strength int
 }
 
 // Scope says where a signature is looked for.
@@ -70,6 +76,14 @@ const (
 	InLine      Scope = "line"
 	Anywhere    Scope = "any"
 )
+
+// strength is that of an event that the signature of p found.
+func (s *Signature) strength(p *Page) int {
+	if s.Strength > 0 {
+		return s.Strength
+	}
+	return p.Strength
+}
 
 // match returns the fields of the signature in text, or nil.
 func (s *Signature) match(text string) map[string]string {
@@ -181,15 +195,17 @@ func (p *Page) Validate() error {
 			fields[name] = true
 		}
 	}
+	texts := []string{p.Cause}
 	for _, f := range p.Fixes {
 		if f.Title == "" || f.Detail == "" {
 			return fmt.Errorf("a fix needs a title and a detail")
 		}
-		for _, text := range []string{f.Title, f.Detail} {
-			for _, m := range placeholder.FindAllStringSubmatch(text, -1) {
-				if !fields[m[1]] && p.Refines == "" && m[2] == "" {
-					return fmt.Errorf("fix %q: {%s} is no field of a signature and has no default", f.Title, m[1])
-				}
+		texts = append(texts, f.Title, f.Detail)
+	}
+	for _, text := range texts {
+		for _, m := range placeholder.FindAllStringSubmatch(text, -1) {
+			if !fields[m[1]] && p.Refines == "" && !strings.Contains(m[0], "|") {
+				return fmt.Errorf("%q: {%s} is no field of a signature and has no default", text, m[1])
 			}
 		}
 	}
@@ -205,6 +221,8 @@ func (s *Signature) validate() error {
 		return fmt.Errorf("name is missing")
 	case s.Pattern == nil:
 		return fmt.Errorf("pattern is missing")
+	case s.Strength < 0 || s.Strength > 5:
+		return fmt.Errorf("strength %d is not between 0 and 5", s.Strength)
 	case len(s.Literals) == 0:
 		return fmt.Errorf("literals are missing: without one the pattern would be tried on every line")
 	}

@@ -520,7 +520,7 @@ func (p *tracebacks) message(l Line) bool {
 // exception without an empty line between.
 func endsMessage(text string) bool { return notMessage.MatchString(text) || stepLine(text) }
 
-var notMessage = regexp.MustCompile(`^(?:={10,}|\*{10,}|-{20,}$|srun: |slurmstepd: |wandb: |Killed$|\$ |Exception ignored in|Exception in thread|\[1\]\s+\+?\s*\d+|terminate called|Fatal Python error|Sending process|make: \*\*\*)`)
+var notMessage = regexp.MustCompile("^```|" + `^(?:={10,}|\*{10,}|-{20,}$|srun: |slurmstepd: |wandb: |Killed$|\$ |Exception ignored in|Exception in thread|\[1\]\s+\+?\s*\d+|terminate called|Fatal Python error|Sending process|make: \*\*\*)`)
 
 // between reads a line after a finished traceback: a sentence that links it to
 // the next one, an empty line, or something else.

@@ -85,6 +85,7 @@ type frontMatter struct {
 	Role       crash.Role  `yaml:"role"`
 	Strength   int         `yaml:"strength"`
 	Refines    string      `yaml:"refines"`
+	Cause      string      `yaml:"cause"`
 	Signatures []signature `yaml:"signatures"`
 	ExitCodes  []int       `yaml:"exit_codes"`
 	Fix        []struct {
@@ -103,6 +104,7 @@ type signature struct {
 	Name     string      `yaml:"name"`
 	Versions string      `yaml:"versions"`
 	Scope    crash.Scope `yaml:"scope"`
+	Strength int         `yaml:"strength"`
 	Literals []string    `yaml:"literals"`
 	Pattern  string      `yaml:"pattern"`
 }
@@ -127,7 +129,7 @@ func parse(name string, src []byte) (crash.Page, error) {
 		return crash.Page{}, fmt.Errorf("the page of %s is called %s", fm.ID, want)
 	}
 	page := crash.Page{
-		ID: fm.ID, Title: fm.Title, Family: fm.Family, Role: fm.Role, Strength: fm.Strength, Refines: fm.Refines,
+		ID: fm.ID, Title: fm.Title, Family: fm.Family, Role: fm.Role, Strength: fm.Strength, Refines: fm.Refines, Cause: fm.Cause,
 		ExitCodes: fm.ExitCodes, Verify: crash.Verify(fm.Verify), Missing: fm.Missing, Related: fm.Related,
 		Body: strings.TrimLeft(string(body), "\n"),
 	}
@@ -140,7 +142,7 @@ func parse(name string, src []byte) (crash.Page, error) {
 			return crash.Page{}, fmt.Errorf("signature %s: %w", s.Name, err)
 		}
 		page.Signatures = append(page.Signatures, crash.Signature{
-			Name: s.Name, Versions: s.Versions, Scope: s.Scope, Literals: s.Literals, Pattern: pattern,
+			Name: s.Name, Versions: s.Versions, Scope: s.Scope, Strength: s.Strength, Literals: s.Literals, Pattern: pattern,
 		})
 	}
 	return page, page.Validate()
