@@ -34,6 +34,7 @@ type standing struct {
 func (in *incident) attribute() standing {
 	var s standing
 	slices.SortStableFunc(in.events, compareEvents)
+	in.attachCalls()
 	in.mergeListed()
 	in.inferRanks()
 
@@ -169,6 +170,27 @@ func parseTime(s string) (stamp, bool) {
 		}
 	}
 	return stamp{}, false
+}
+
+// attachCalls gives a fatal signal the calls that Python's fault handler prints
+// after it.
+func (in *incident) attachCalls() {
+	const near = 100 // lines
+	var signal *Event
+	in.events = slices.DeleteFunc(in.events, func(e *Event) bool {
+		switch {
+		case e.Traceback == nil:
+			signal = nil
+			if e.Strength == fatalSignal {
+				signal = e
+			}
+		case signal != nil && e.key == signal.key && e.Page.ID == unknownID && e.Line-signal.Line < near:
+			signal.Traceback = e.Traceback
+			signal = nil
+			return true
+		}
+		return false
+	})
 }
 
 // mergeListed drops the copies that a launcher's report has of what a process
