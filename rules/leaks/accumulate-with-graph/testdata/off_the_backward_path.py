@@ -58,18 +58,3 @@ def train_retaining(model: nn.Module, loader, optimizer):
         optimizer.step()
         total_loss += loss  # want: GL101 error graph
     print("mean loss", total_loss.item() / len(loader))
-
-
-def train_with_weight_decay_log(model: nn.Module, loader, optimizer, decay=1e-4):
-    """The penalty is applied by hand to the gradients; its graph is never used."""
-    penalty_total = 0.0
-    for x, y in loader:
-        penalty = sum(p.pow(2).sum() for p in model.parameters())
-        loss = F.mse_loss(model(x), y)
-        optimizer.zero_grad()
-        loss.backward()
-        for p in model.parameters():
-            p.grad.add_(p.data, alpha=decay)
-        optimizer.step()
-        penalty_total += penalty  # want: GL101 error graph
-    print(f"penalty {penalty_total / len(loader):.4f}")
