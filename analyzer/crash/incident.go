@@ -21,7 +21,6 @@ type standing struct {
 	simultan   []*Event // as good as the initiating one, on other ranks
 	collateral []*Event
 	recovered  []*Event
-	missing    []string
 	notes      []Evidence
 	processes  bool          // several processes took part
 	gone       *listedWorker // the process that the initiating event only reports

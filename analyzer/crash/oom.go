@@ -690,7 +690,7 @@ func (c *inquiry) ceiling(v verdict, m oom, say sayFunc, but butFunc, lack lackF
 		but("graph-retained", Low, "it failed only at %v: something may grow from step to step", c.event.Step)
 		but("too-large", Low, "a batch larger than all before, or the first evaluation, reaches the same ceiling")
 		return say("undetermined", Low, "%s It failed at %v, so the first steps did fit: either something is kept from step to step (a leak), or this batch was larger than those before. The text does not tell which.", full, c.event.Step)
-	case c.event.Step.known():
+	case c.event.Step.Number >= 0:
 		but("too-large", Low, "so few steps were done that it may never have fitted")
 		but("graph-retained", Low, "%v is early for a leak, but not too early for a large one", c.event.Step)
 		return say("undetermined", Low, "%s It failed at %v, too early to tell a leak from a model that is slightly too large.", full, c.event.Step)

@@ -35,6 +35,10 @@ func (in *interpreter) item(n syntax.NodeID, v *Value, i int) *Value {
 			out = join(out, in.unknownItem(v, id, i))
 		case objectModule, objectInstance:
 			out = join(out, in.submodule(n, id))
+		case objectParams:
+			if !v.is(KindTensor) {
+				out = join(out, in.parameter(id))
+			}
 		}
 	}
 	if out == nil && v.is(KindTensor) {
@@ -283,6 +287,10 @@ func (in *interpreter) lookup(n syntax.NodeID, v, key *Value) *Value {
 			out = join(out, e)
 		case objectModule, objectInstance:
 			out = join(out, in.submodule(n, id))
+		case objectParams:
+			if !v.is(KindTensor) {
+				out = join(out, in.parameter(id))
+			}
 		}
 	}
 	if v.is(KindTensor) {

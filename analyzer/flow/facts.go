@@ -93,7 +93,18 @@ func (in *interpreter) facts() *Facts {
 		return cmp.Or(cmp.Compare(a.event.at.node, b.event.at.node), cmp.Compare(a.event.expr, b.event.expr),
 			cmp.Compare(b.loop.at.node, a.loop.at.node), cmp.Compare(len(b.unfreed), len(a.unfreed)))
 	})
+	// A store that one caller needs for its backward is right as it is, whatever
+	// other callers do with the result.
+	needed := map[Location]bool{}
 	for _, g := range gs {
+		if in.isNeeded(g) {
+			needed[Location{g.event.at.module, g.event.at.node}] = true
+		}
+	}
+	for _, g := range gs {
+		if needed[Location{g.event.at.module, g.event.at.node}] {
+			continue
+		}
 		fact, ok := in.fact(g)
 		if !ok {
 			continue
@@ -112,6 +123,12 @@ func (in *interpreter) facts() *Facts {
 	return out
 }
 
+// isNeeded reports whether a backward reaches what g keeps.
+func (in *interpreter) isNeeded(g *growth) bool {
+	l, p := g.loop, g.event.place
+	return in.needed[in.analysis.header(atomCarried, l, p)] || in.needed[in.analysis.header(atomChained, l, p)]
+}
+
 // fact decides whether a growth is to be told, and how.
 func (in *interpreter) fact(g *growth) (Growth, bool) {
 	e, l := g.event, g.loop
@@ -119,9 +136,6 @@ func (in *interpreter) fact(g *growth) (Growth, bool) {
 		return Growth{}, false
 	}
 	carried, chained := in.analysis.header(atomCarried, l, e.place), in.analysis.header(atomChained, l, e.place)
-	if in.needed[carried] || in.needed[chained] {
-		return Growth{}, false
-	}
 	f := Growth{
 		Store: Location{e.at.module, e.at.node}, Target: Location{e.at.module, e.target}, Kept: Location{e.at.module, e.expr},
 		Collects: e.collect, Loop: Location{l.at.module, l.at.node}, Evaluation: e.evaluate,

@@ -138,6 +138,9 @@ func (in *interpreter) callLibrary(n syntax.NodeID, name string, args arguments)
 		return noValue
 	case "torch.nn.Parameter", "torch.nn.parameter.Parameter":
 		return &Value{kinds: KindTensor, atoms: atoms{in.newOrigin(in.site(n), false, false, Certain)}}
+	case "torch.nn.ParameterList", "torch.nn.ParameterDict":
+		id, _ := in.newObject(objectKey{at: in.site(n), kind: objectModule, name: name})
+		return object(in.paramsOf(id))
 	case "torch.utils.checkpoint.checkpoint":
 		if first != nil && len(args.positional) > 1 {
 			rest := arguments{positional: args.positional[1:], exprs: args.exprs[1:]}
@@ -506,6 +509,7 @@ func (in *interpreter) newModule(n syntax.NodeID, name string, class torch.Modul
 		info.nn.Scalar = false
 	}
 	if class.Container {
+		info.nn.Trainable = len(args.values()) == 0 // filled later
 		for _, v := range args.values() {
 			info.nn.Trainable = info.nn.Trainable || in.trainable(v, 0)
 		}
