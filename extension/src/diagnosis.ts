@@ -25,7 +25,6 @@ export class Diagnoser implements vscode.Disposable {
 
   dispose(): void {
     this.#registration.dispose();
-    this.#documents.dispose();
   }
 
   /** Diagnoses what is selected in the active editor, or all of it when nothing is. */
@@ -125,31 +124,23 @@ async function cancellable<T>(
   }
 }
 
-/** Read-only Markdown documents, one for each document that was diagnosed. */
-class DiagnosisDocuments implements vscode.TextDocumentContentProvider, vscode.Disposable {
+/** Read-only Markdown documents, one for each diagnosis. */
+class DiagnosisDocuments implements vscode.TextDocumentContentProvider {
   readonly #contents = new Map<string, string>();
-  readonly #changed = new vscode.EventEmitter<vscode.Uri>();
-  readonly onDidChange = this.#changed.event;
+  #count = 0;
 
   /** Stores the diagnosis of a document and returns where to read it. */
   put(diagnosed: vscode.TextDocument, markdown: string): vscode.Uri {
     const name = path.posix.basename(diagnosed.uri.path);
-    const uri = vscode.Uri.from({
-      scheme,
-      path: `/Diagnosis of ${name}`,
-      query: diagnosed.uri.toString(),
-    });
-    const key = uri.toString();
+    // The number makes it a new document: the preview takes it in place of the
+    // one before, and never shows an old text.
+    const uri = vscode.Uri.from({ scheme, path: `/Diagnosis of ${name}`, query: String(++this.#count) });
+    this.#contents.set(uri.toString(), markdown);
     // A map keeps the order of insertion: the first key is the oldest diagnosis.
-    this.#contents.delete(key);
-    this.#contents.set(key, markdown);
-    for (const oldest of this.#contents.keys()) {
-      if (this.#contents.size <= keptDiagnoses) {
-        break;
-      }
+    const [oldest = ''] = this.#contents.keys();
+    if (this.#contents.size > keptDiagnoses) {
       this.#contents.delete(oldest);
     }
-    this.#changed.fire(uri);
     return uri;
   }
 
@@ -158,9 +149,5 @@ class DiagnosisDocuments implements vscode.TextDocumentContentProvider, vscode.D
       this.#contents.get(uri.toString()) ??
       'This diagnosis is no longer kept. Run *Graphleak: Diagnose Selection* on the log again.'
     );
-  }
-
-  dispose(): void {
-    this.#changed.dispose();
   }
 }

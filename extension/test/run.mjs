@@ -1,8 +1,10 @@
 // Runs the tests of the extension:
 //
-//   node extension/test/run.mjs unit
-//   node extension/test/run.mjs e2e [--update-screenshots]
+//   node extension/test/run.mjs unit [--only PATTERN]
+//   node extension/test/run.mjs e2e [--only PATTERN] [--update-screenshots]
 //
+// Without a pattern all tests run. With --update-screenshots the pictures of the
+// documentation, in docs/images, are taken anew.
 // The last line printed is "N passed, N failed".
 
 import { readdir, rm } from 'node:fs/promises';
@@ -15,11 +17,11 @@ import esbuild from 'esbuild';
 
 const { positionals, values } = parseArgs({
   allowPositionals: true,
-  options: { 'update-screenshots': { type: 'boolean', default: false } },
+  options: { only: { type: 'string' }, 'update-screenshots': { type: 'boolean', default: false } },
 });
 const [suite] = positionals;
 if (positionals.length !== 1 || (suite !== 'unit' && suite !== 'e2e')) {
-  console.error('usage: run.mjs unit|e2e [--update-screenshots]');
+  console.error('usage: run.mjs unit|e2e [--only PATTERN] [--update-screenshots]');
   process.exit(2);
 }
 
@@ -31,7 +33,7 @@ if (values['update-screenshots']) {
 
 let passed = 0;
 let failed = 0;
-const tests = run({ files, concurrency: suite === 'unit' })
+const tests = run({ files, concurrency: suite === 'unit', testNamePatterns: values.only })
   .on('test:pass', ({ details, skip }) => {
     if (details.type !== 'suite' && skip === undefined) {
       passed++;

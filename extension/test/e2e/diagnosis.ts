@@ -23,24 +23,17 @@ export function diagnoses(editor: UseEditor): void {
       await editor.screenshot('diagnosis-suspect');
     });
 
-    scenario('needs no selection', editor, async (editor) => {
+    scenario('needs no selection, and is replaced by the next one', editor, async (editor) => {
       await editor.open(log);
-      await editor.clickLine('Traceback');
       await editor.run('Graphleak: Diagnose Selection');
       await diagnosedSuspect(editor);
-    });
-
-    scenario('is replaced when the log is diagnosed again', editor, async (editor) => {
-      await editor.open(log);
+      // The line before the traceback tells how far the run had come.
+      await until('the epoch', async () => (await previewText(editor)).includes('epoch 1'));
+      await editor.run('View: Focus First Editor Group');
       await selectTraceback(editor);
       await editor.run('Graphleak: Diagnose Selection');
-      await diagnosedSuspect(editor);
-      await editor.open('notes.txt');
-      await editor.run('Graphleak: Diagnose Selection');
-      await until(
-        'the other diagnosis',
-        async () => !(await editor.preview.locator('body').innerText()).includes('train.py'),
-      );
+      await until('the next diagnosis', async () => !(await previewText(editor)).includes('epoch 1'));
+      assert.equal(await editor.page.locator('.tab', { hasText: 'Diagnosis of' }).count(), 1);
     });
 
     scenario('is refused for an empty editor, in words', editor, async (editor) => {
@@ -62,12 +55,16 @@ async function selectTraceback(editor: Editor): Promise<void> {
 async function diagnosedSuspect(editor: Editor): Promise<Locator> {
   const suspect = editor.preview.getByRole('link', { name: `train.py:${await lineOfLeak(editor)}` }).first();
   await suspect.waitFor();
-  const text = await editor.preview.locator('body').innerText();
+  const text = await previewText(editor);
   assert.match(text, /out of memory/i);
   assert.match(text, /196(\.00)? MiB/);
   assert.match(text, /GL101/);
   assert.match(text, /val_loss/);
   return suspect;
+}
+
+function previewText(editor: Editor): Promise<string> {
+  return editor.preview.locator('body').innerText();
 }
 
 async function lineOfLeak(editor: Editor): Promise<number> {

@@ -47,7 +47,6 @@ async function fillWorkspace(workspace: string): Promise<void> {
   await cp(example, workspace, { recursive: true });
   const script = await readFile(path.join(example, 'train.py'), 'utf8');
   await writeFile(path.join(workspace, 'train.ipynb'), JSON.stringify(notebook(trainEpoch(script))));
-  await writeFile(path.join(workspace, 'notes.txt'), 'ValueError: not a failure of memory\n');
 }
 
 /** The imports and the function train_epoch of the example's script. */

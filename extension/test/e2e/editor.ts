@@ -21,6 +21,7 @@ const settings = {
   'workbench.secondarySideBar.defaultVisibility': 'hidden',
   'workbench.layoutControl.enabled': false,
   'workbench.editor.useModal': 'off',
+  'workbench.editor.restoreViewState': false,
   'window.commandCenter': false,
   'chat.disableAIFeatures': true,
   'security.workspace.trust.enabled': false,
@@ -36,8 +37,6 @@ const settings = {
   'editor.quickSuggestions': { other: 'off', comments: 'off', strings: 'off' },
   'editor.wordBasedSuggestions': 'off',
   'editor.autoClosingBrackets': 'never',
-  'editor.autoClosingQuotes': 'never',
-  'editor.autoIndent': 'none',
   'files.hotExit': 'off',
   'git.enabled': false,
 };
@@ -105,11 +104,10 @@ export class Editor {
     await this.pick('F1', `>${command}`, command);
   }
 
-  /** Opens a file of the workspace in a view of its beginning, and waits until its editor is active. */
+  /** Opens a file of the workspace and waits until its editor is active. */
   async open(name: string): Promise<void> {
     await this.pick('Control+p', name, name);
     await this.page.locator(`.editor-group-container.active .tab.active[data-resource-name="${name}"]`).waitFor();
-    await this.page.keyboard.press('Control+Home');
   }
 
   private async pick(key: string, query: string, label: string): Promise<void> {
@@ -148,14 +146,19 @@ export class Editor {
     return readFile(path.join(this.workspace, name), 'utf8');
   }
 
-  /** Changes settings while the editor runs, as a user does it: in an editor of their own. */
-  async configure(changes: Record<string, unknown>): Promise<void> {
-    await this.run('Preferences: Open User Settings (JSON)');
+  /** Sets the settings of the workspace while the editor runs. */
+  async configure(workspaceSettings: Record<string, unknown>): Promise<void> {
+    const folder = path.join(this.workspace, '.vscode');
+    await mkdir(folder, { recursive: true });
+    await writeFile(path.join(folder, 'settings.json'), JSON.stringify(workspaceSettings));
+    // The file is not watched, so it is saved once more in an editor.
+    await this.run('Preferences: Open Workspace Settings (JSON)');
     await this.page.locator('.tab.active[data-resource-name="settings.json"]').waitFor();
-    await this.page.locator('.monaco-editor.focused').waitFor();
-    await this.page.keyboard.press('Control+a');
-    await this.page.keyboard.insertText(JSON.stringify({ ...settings, ...changes }));
+    await this.page.locator('.editor-group-container.active .monaco-editor.focused').waitFor();
+    await this.page.keyboard.press('Control+End');
+    await this.page.keyboard.type(' ');
     await this.run('File: Save');
+    await this.run('View: Close Editor');
   }
 
   /** The active text editor. */
