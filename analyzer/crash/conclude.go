@@ -54,6 +54,11 @@ func (d *Diagnoser) conclude(ctx context.Context, in *incident) (*Diagnosis, err
 	diag.Missing = distinct(slices.Concat(v.missing, missing, page.Missing))
 
 	diag.Initiating = &Initiating{Rank: rankOf(e), Host: e.Origin.Host, Line: e.Line, When: e.when(), Input: in.inputName(e.Origin.Input)}
+	if e.Page.Role == RoleCollateral && s.gone == nil {
+		// Who reports it is a victim. Who started it is not in the text.
+		diag.Initiating.Rank, diag.Initiating.Host = nil, ""
+		s.simultan = nil
+	}
 	if g := s.gone; g != nil {
 		diag.Initiating = &Initiating{Rank: &g.rank, Host: g.host, Line: g.line, When: g.time, Input: in.inputName(g.input)}
 		diag.Cause += fmt.Sprintf(" Rank %d ended by itself with exit code %d; its own output is not in the text.", g.rank, g.exitCode)
@@ -65,7 +70,11 @@ func (d *Diagnoser) conclude(ctx context.Context, in *incident) (*Diagnosis, err
 	}
 	if s.processes && diag.Initiating.Rank == nil && len(s.simultan) == 0 {
 		diag.Confidence = diag.Confidence.atMost(Medium)
-		diag.Missing = append(diag.Missing, "which rank it was: the lines carry no rank")
+		lack := "which rank it was: the lines carry no rank"
+		if e.Page.Role == RoleCollateral {
+			lack = "which rank started it: only ranks that waited for it are in the text"
+		}
+		diag.Missing = append(diag.Missing, lack)
 	}
 	diag.Evidence = in.evidence(e, s)
 	diag.Collateral = in.collateral(e, s)
