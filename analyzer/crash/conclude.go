@@ -8,6 +8,8 @@ import (
 	"strings"
 )
 
+const memoryFamily = "memory"
+
 // Bounds on the lists of a diagnosis.
 const (
 	maxCollateral = 24
@@ -32,9 +34,14 @@ func (d *Diagnoser) conclude(ctx context.Context, in *incident) (*Diagnosis, err
 			}
 		}
 	}
-	suspects, missing, err := d.findSuspects(ctx, e.Traceback)
-	if err != nil {
-		return nil, err
+	var suspects []Suspect
+	var missing []string
+	if e.Page.Family == memoryFamily {
+		// A leak is no suspect for a failure that is not about memory.
+		var err error
+		if suspects, missing, err = d.findSuspects(ctx, e.Traceback); err != nil {
+			return nil, err
+		}
 	}
 	page, v := e.Page, verdict{}
 	if refine := refiners[page.ID]; refine != nil {
@@ -190,7 +197,7 @@ func (in *incident) growthOf(e *Event) *Growth {
 		}
 	}
 	capacity := unsaid
-	if total, ok := parseSize("0" + e.Fields["total"]); ok && e.Fields["total"] != "" {
+	if total, ok := parseSize(e.Fields["total"]); ok {
 		capacity = total
 	}
 	return series.leak(capacity)

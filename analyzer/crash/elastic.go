@@ -72,10 +72,19 @@ func (e *elastic) feed(l Line, open *bool) bool {
 		return strings.TrimSpace(text) == ""
 	}
 	if e.inTrace {
-		e.trace(l)
-		return true
+		inside := text == "" || strings.HasPrefix(text, "  ")
+		if inside {
+			e.trace(l)
+		} else {
+			e.finish()
+		}
+		return inside
 	}
 	starts := elasticField.FindAllStringSubmatchIndex(text+" ", -1)
+	if len(starts) == 0 && strings.TrimSpace(text) != "" {
+		e.finish() // the report is cut off
+		return false
+	}
 	for i, s := range starts {
 		end := len(text)
 		if i+1 < len(starts) {

@@ -1,0 +1,126 @@
+package crash
+
+import (
+	"regexp"
+	"strings"
+)
+
+// traceback turns a chain of exceptions into an event: of the one that is
+// known to start failures, else of the first that is known at all, else of the
+// last one.
+func (s *inputState) traceback(t *Traceback, key string, listed *worker) {
+	if t.Bare && foreignTrace(t) {
+		return
+	}
+	best := s.judge(t)
+	e := &Event{
+		Page: best.page, Signature: best.signature, Strength: best.strength, Fields: best.fields, Origin: best.of.Origin,
+		Line: best.line(), Text: best.text(), Traceback: best.of,
+	}
+	if e.Origin.Rank < 0 && t.Outer != nil {
+		e.Origin.Rank = t.Outer.Origin.Rank
+	}
+	if listed != nil {
+		e.Listed, e.NamedRoot = true, listed.root
+		e.Origin.Rank, e.Origin.LocalRank, e.Origin.Host, e.Origin.Time = listed.rank, listed.localRank, listed.host, listed.time
+	}
+	s.add(e, key, t.First)
+}
+
+// foreignTrace reports whether a lone exception line is followed by the calls
+// of a Java or JavaScript program.
+func foreignTrace(t *Traceback) bool {
+	return len(t.Message) > 1 && foreignCall.MatchString(t.Message[1].Text)
+}
+
+var foreignCall = regexp.MustCompile(`^\s*at [\w$.<>/:]+`)
+
+// judgement is what one exception of a chain means.
+type judgement struct {
+	of        *Traceback
+	page      *Page
+	signature string
+	strength  int
+	fields    map[string]string
+	known     bool
+}
+
+func (j judgement) line() int {
+	if len(j.of.Message) > 0 {
+		return j.of.Message[0].No
+	}
+	return j.of.Last
+}
+
+func (j judgement) text() string {
+	if len(j.of.Message) == 0 {
+		return ""
+	}
+	first := j.of.Message[0].Text
+	if first == "" {
+		return j.of.Type
+	}
+	return j.of.Type + ": " + first
+}
+
+// judge finds the exception of a chain that matters.
+func (s *inputState) judge(t *Traceback) judgement {
+	var all []judgement
+	for _, e := range t.exceptions() {
+		all = append(all, s.judgeOne(e))
+	}
+	best := all[len(all)-1]
+	for _, j := range all {
+		if j.known && (!best.known || j.strength > best.strength) {
+			best = j
+		}
+	}
+	// An exception that follows from another process's failure says nothing
+	// where one of the program's own came before it.
+	if best.strength < ownException {
+		for _, j := range all {
+			if j.strength > best.strength {
+				return j
+			}
+		}
+	}
+	return best
+}
+
+func (s *inputState) judgeOne(t *Traceback) judgement {
+	j := judgement{of: t}
+	if t.Type == "" {
+		j.page = s.knowledge.byID[unknownID]
+		return j
+	}
+	text := t.text()
+	page, sig, fields := s.knowledge.recognise(text, InException)
+	if page == nil {
+		j.page = s.knowledge.byID[pythonExceptionID]
+		j.strength = j.page.Strength
+		j.fields = map[string]string{"type": t.Type}
+		if len(t.Message) > 0 {
+			j.fields["message"] = t.Message[0].Text
+		}
+		return j
+	}
+	if glued := t.glued(); glued != text {
+		// A terminal's width may have cut words: the reading without spaces is
+		// better if it tells more.
+		if m := sig.match(glued); len(m) > len(fields) {
+			fields = m
+		}
+	}
+	j.page, j.signature, j.strength, j.fields, j.known = page, sig.Name, sig.strength(page), fields, true
+	return j
+}
+
+// glued is text with the lines of the message joined without a space.
+func (t *Traceback) glued() string {
+	var b strings.Builder
+	b.WriteString(t.Type + ": ")
+	for _, l := range t.Message {
+		b.WriteString(l.Text)
+	}
+	return b.String()
+}

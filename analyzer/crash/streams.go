@@ -1,0 +1,333 @@
+package crash
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"io"
+	"path"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strings"
+)
+
+// Bounds on what is kept of a log.
+const (
+	maxStreams = 4096
+	maxEvents  = 512
+)
+
+// incident is what was found in the inputs of one diagnosis.
+type incident struct {
+	knowledge *Knowledge
+	inputs    []Input
+	ranks     []int // of each input by its name, -1 if it has none
+
+	events   []*Event
+	dropped  int // events between the first and the last ones
+	order    int
+	forced   map[int]bool // processes that the launcher had to kill
+	listed   []listedWorker
+	series   *seriesSet
+	progress []*progress // by input
+	binary   bool
+	bytes    int64 // read
+
+	expandable bool
+}
+
+type listedWorker struct {
+	worker
+	input int
+}
+
+func newIncident(k *Knowledge, inputs []Input) *incident {
+	in := &incident{
+		knowledge: k, inputs: inputs, forced: make(map[int]bool), series: newSeriesSet(),
+	}
+	in.ranks = inputRanks(inputs)
+	return in
+}
+
+// extraLiterals begin what the engine itself reads beside pages.
+var extraLiterals = []string{"Root Cause (first observed failure)", "Failures:", "forcefully exiting via 9", "expandable_segments:True"}
+
+var (
+	rankInName = regexp.MustCompile(`(?i)(?:rank|worker|process|proc|gpu|task)[-_.]?(\d{1,6})`)
+	rankAsName = regexp.MustCompile(`(?i)^rank[-_.]?(\d{1,6})(?:\.\w+)*$`)
+)
+
+// inputRanks reads the rank off the name of each input: "rank3.log",
+// "attempt_0/3/stderr.log". Where no name has one, several inputs are ranks in
+// their order. One input alone is most often the output of all ranks, so only a
+// name that says nothing else counts.
+func inputRanks(inputs []Input) []int {
+	ranks := make([]int, len(inputs))
+	found := false
+	for i, in := range inputs {
+		ranks[i] = -1
+		name := filepath.ToSlash(in.Name)
+		base := rankInName
+		if len(inputs) == 1 {
+			base = rankAsName
+		}
+		if m := base.FindStringSubmatch(path.Base(name)); m != nil {
+			ranks[i] = number(m[1])
+		} else if dir := path.Base(path.Dir(name)); number(dir) >= 0 && strings.Contains(name, "attempt_") {
+			ranks[i] = number(dir)
+		}
+		found = found || ranks[i] >= 0
+	}
+	if !found && len(inputs) > 1 {
+		for i := range ranks {
+			ranks[i] = i
+		}
+	}
+	return ranks
+}
+
+// stream is the output of one process.
+type stream struct {
+	in     *inputState
+	key    string
+	traces tracebacks
+	// recorded reads tracebacks within a launcher's report.
+	recorded *tracebacks
+	report   elastic
+	open     bool // inside the report
+}
+
+func (s *stream) active() bool { return s.open || s.traces.active() }
+
+// inputState is the reading of one input.
+type inputState struct {
+	*incident
+	number  int
+	labels  labels
+	reader  *reader
+	streams map[string]*stream
+	order   []*stream
+	active  int
+	prog    *progress
+}
+
+// read goes through one input.
+func (in *incident) read(ctx context.Context, i int) error {
+	s := &inputState{incident: in, number: i, streams: make(map[string]*stream), prog: newProgress()}
+	in.progress = append(in.progress, s.prog)
+	peeked, r, err := peek(in.inputs[i].Reader)
+	if err != nil {
+		return err
+	}
+	s.labels = findLabels(peeked)
+	s.reader = &reader{literals: in.knowledge.wanted, visit: s.visit, every: func() bool { return s.active > 0 }}
+	if err := s.reader.run(ctx, r); err != nil {
+		return err
+	}
+	for _, st := range s.order {
+		st.traces.close()
+		st.report.finish()
+	}
+	s.lookBack(s.reader.line + 1)
+	in.bytes += s.reader.bytes
+	in.binary = in.binary || s.reader.binary()
+	return nil
+}
+
+// peek reads the start of r, and gives a reader that has it still.
+func peek(r io.Reader) (string, io.Reader, error) {
+	var b strings.Builder
+	_, err := io.CopyN(&b, r, 64<<10)
+	if err != nil && err != io.EOF {
+		return "", nil, err
+	}
+	return b.String(), io.MultiReader(strings.NewReader(b.String()), r), nil
+}
+
+// visit takes one interesting line.
+func (s *inputState) visit(no int, raw []byte) {
+	line, key := s.place(no, raw)
+	st := s.streams[key]
+	if st == nil {
+		if len(s.streams) >= maxStreams {
+			key = "" // too many to tell apart
+		}
+		if st = s.streams[key]; st == nil {
+			st = s.newStream(key)
+		}
+	}
+	before := st.active()
+	st.feed(line)
+	if after := st.active(); after != before {
+		if after {
+			s.active++
+		} else {
+			s.active--
+		}
+	}
+}
+
+// place cleans a line, takes off its prefixes and says which stream it is of.
+func (s *inputState) place(no int, raw []byte) (line Line, key string) {
+	origin := noOrigin(s.number)
+	text := s.labels.strip(clean(raw), &origin)
+	if origin.Rank < 0 && origin.LocalRank < 0 && s.ranks[s.number] >= 0 {
+		origin.Rank = s.ranks[s.number]
+	}
+	return Line{No: no, Text: text, Origin: origin}, origin.key()
+}
+
+func (s *inputState) newStream(key string) *stream {
+	st := &stream{in: s, key: key}
+	st.traces.emit = func(t *Traceback) { s.traceback(t, st.key, nil) }
+	st.report.done = func(w worker) {
+		if st.recorded != nil {
+			st.recorded.close()
+			st.recorded = nil
+		}
+		s.worker(w, st.key)
+	}
+	st.report.traceback = func(w worker, l Line) {
+		if st.recorded == nil {
+			st.recorded = &tracebacks{emit: func(t *Traceback) { s.traceback(t, st.key, &w) }}
+		}
+		st.recorded.feed(l)
+	}
+	s.streams[key] = st
+	s.order = append(s.order, st)
+	return st
+}
+
+// feed passes a line of the stream to whoever wants it.
+func (st *stream) feed(l Line) {
+	switch {
+	case elasticPart.MatchString(l.Text):
+		st.traces.close()
+		st.report.feed(l, &st.open)
+	case st.open && st.report.feed(l, &st.open):
+	case st.traces.cur != nil && !st.in.endsTraceback(l) && st.traces.feed(l):
+	case st.in.lineEvent(l, st):
+	default:
+		st.open = false
+		st.traces.feed(l)
+	}
+	st.in.series.read(l)
+	if strings.Contains(l.Text, "expandable_segments:True") && !strings.Contains(l.Text, "avoid fragmentation") {
+		st.in.expandable = true
+	}
+	if m := forcedExit.FindStringSubmatch(l.Text); m != nil {
+		st.in.forced[number(m[1])] = true
+	}
+}
+
+// endsTraceback reports whether l is a message of another program, which may
+// come in the middle of a traceback.
+func (s *inputState) endsTraceback(l Line) bool {
+	page, sig, _ := s.knowledge.recognise(l.Text, InLine)
+	return page != nil && sig.Scope == InLine
+}
+
+var forcedExit = regexp.MustCompile(`Unable to shutdown process (\d+) via 15, forcefully exiting via 9`)
+
+// lineEvent recognises a message that stands on one line by itself.
+func (s *inputState) lineEvent(l Line, st *stream) bool {
+	if isException(l.Text) {
+		return false // the parser of tracebacks takes it with the lines that follow
+	}
+	page, sig, fields := s.knowledge.recognise(l.Text, InLine)
+	if page == nil {
+		return false
+	}
+	st.traces.close()
+	s.add(&Event{
+		Page: page, Signature: sig.Name, Strength: sig.strength(page), Fields: fields, Origin: l.Origin, Line: l.No, Text: l.Text,
+	}, st.key, l.No)
+	return true
+}
+
+// worker takes an entry of a launcher's report.
+func (s *inputState) worker(w worker, key string) {
+	if len(s.listed) < maxEvents {
+		s.listed = append(s.listed, listedWorker{w, s.number})
+	}
+	page := s.knowledge.byExit[w.exitCode]
+	if !w.hasExit || page == nil {
+		return
+	}
+	origin := noOrigin(s.number)
+	origin.Rank, origin.LocalRank, origin.Host, origin.Time, origin.PID = w.rank, w.localRank, w.host, w.time, w.pid
+	s.add(&Event{
+		Page: page, Signature: "exit code", Strength: page.Strength, Fields: map[string]string{"exit_code": fmt.Sprint(w.exitCode), "pid": fmt.Sprint(w.pid)},
+		Origin: origin, Line: w.line, Text: fmt.Sprintf("rank %d: exit code %d (pid %d)", w.rank, w.exitCode, w.pid),
+		Listed: true, NamedRoot: w.root,
+	}, key, w.line)
+}
+
+// add records an event, whose text starts at line first, with the step that its
+// stream had reached. Of very many events the first and the last ones are kept.
+func (s *inputState) add(e *Event, key string, first int) {
+	s.lookBack(first)
+	e.key = key
+	if e.Origin.LocalRank < 0 && e.Fields["local_rank"] != "" {
+		e.Origin.LocalRank = number(e.Fields["local_rank"])
+	}
+	if e.Origin.PID < 0 && e.Fields["pid"] != "" {
+		e.Origin.PID = number(e.Fields["pid"])
+	}
+	e.Step = Step{Number: -1, Epoch: -1}
+	if step, ok := s.prog.latest[key]; ok {
+		e.Step = step
+	} else if s.prog.newest.known() {
+		e.Step = s.prog.newest // often only one rank prints
+		e.Step.Borrowed = true
+	}
+	s.incident.order++
+	e.order = s.incident.order
+	if len(s.events) >= maxEvents {
+		half := maxEvents / 2
+		s.events = append(s.events[:half], s.events[half+1:]...)
+		s.dropped++
+	}
+	s.events = append(s.events, e)
+}
+
+// lookBack reads the steps of the output up to line end that it has not read
+// yet. A traceback often begins on the line of a progress bar.
+func (s *inputState) lookBack(end int) {
+	if s.prog.until == s.reader.line && s.dropped > 0 {
+		return // very many events on one line
+	}
+	type raw struct {
+		no   int
+		text []byte
+	}
+	var lines []raw
+	s.reader.history.tail(func(no int, text []byte) bool {
+		if no < s.prog.until || len(lines) >= maxLookBack {
+			return false
+		}
+		if no <= end {
+			lines = append(lines, raw{no, text})
+		}
+		return true
+	})
+	for _, r := range slices.Backward(lines) {
+		line, key := s.place(r.no, r.text)
+		step := readStep(line.Text)
+		// The code and the messages of tracebacks mention steps too.
+		if !step.known() || strings.HasPrefix(line.Text, "    ") || strings.Contains(line.Text, `File "`) || isException(line.Text) {
+			continue
+		}
+		step.Line, step.Text = r.no, line.Text
+		s.prog.note(key, step)
+	}
+	s.prog.until = s.reader.line
+}
+
+const maxLookBack = 2000
+
+// compareEvents orders events by where they stand in the log.
+func compareEvents(a, b *Event) int {
+	return cmp.Or(cmp.Compare(a.Origin.Input, b.Origin.Input), cmp.Compare(a.Line, b.Line), cmp.Compare(a.order, b.order))
+}
