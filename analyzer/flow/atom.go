@@ -74,7 +74,10 @@ type atomInfo struct {
 	loop  *loop // the innermost loop that ran when the origin was made
 	saves bool  // keeps tensors for backward
 	leaf  bool  // no backward frees it
-	sure  Certainty
+	// parameter says that the origin is a parameter: a leaf that lives as long
+	// as its module, not a graph.
+	parameter bool
+	sure      Certainty
 	// through are the graphs that may have gone into the result of an unknown
 	// call: a backward over the result proves that they did.
 	through atoms

@@ -221,7 +221,7 @@ func (in *interpreter) setAttribute(target syntax.NodeID, v *Value, stmt, expr s
 		info := in.objects[id]
 		if name == "requires_grad" {
 			if info.kind == objectParams && v.literal == false {
-				in.freeze(info.parent)
+				in.freeze(info.parent, true)
 			}
 			continue
 		}
@@ -254,9 +254,39 @@ func (in *interpreter) leaf(n syntax.NodeID, v *Value, requires bool) *Value {
 	return &c
 }
 
-// freeze marks a module as having no parameters that require gradients.
-func (in *interpreter) freeze(module ObjectID) {
-	in.write(Place{module, in.symbol("$frozen")}, plainTrue)
+// freeze marks a module and its parts as having no parameters that require
+// gradients, or marks them as having some.
+func (in *interpreter) freeze(module ObjectID, frozen bool) {
+	in.freezeParts(module, boolean(frozen), map[ObjectID]bool{})
+}
+
+func (in *interpreter) freezeParts(id ObjectID, frozen *Value, seen map[ObjectID]bool) {
+	if seen[id] {
+		return
+	}
+	seen[id] = true
+	info := in.objects[id]
+	switch info.kind {
+	case objectModule, objectInstance, objectUnknown:
+		defer in.write(Place{id, in.symbol("$frozen")}, frozen)
+	case objectContainer:
+	default:
+		return
+	}
+	for _, f := range info.fields {
+		v := in.state.get(Place{id, f})
+		if v == nil {
+			continue
+		}
+		if frozen.literal == true && v.is(KindTensor) && in.areParameters(v.atoms) {
+			c := *v
+			c.atoms = nil
+			in.state.set(Place{id, f}, &c)
+		}
+		for _, part := range v.objects {
+			in.freezeParts(part, frozen, seen)
+		}
+	}
 }
 
 func (in *interpreter) frozen(module ObjectID) bool {
@@ -278,6 +308,7 @@ func (in *interpreter) parameter(params ObjectID) *Value {
 		return join(v, in.state.get(Place{params, anyElement}))
 	}
 	x := in.origin(site{slot: -1 - int32(params)}, nil, false, false, Certain)
+	in.atoms[x].parameter = true
 	v.atoms = atoms{x}
 	return v
 }
@@ -311,10 +342,20 @@ func (in *interpreter) annotated(v *Value, typ syntax.NodeID) *Value {
 	if v == nil || !v.only(KindUnknown) {
 		return v
 	}
-	name := strings.Trim(in.tree().Text(typ), `"' `)
-	name = name[strings.LastIndexByte(name, '.')+1:]
+	class := in.annotation(typ)
 	c := *v
-	switch name {
+	for _, id := range class.objects {
+		switch info := in.objects[id]; info.kind {
+		case objectClass:
+			return in.instantiate(typ, id, arguments{})
+		case objectLibrary:
+			if nn, ok := torch.Module(info.name); ok && info.name != "torch.nn.Module" {
+				return in.newModule(typ, info.name, nn, arguments{})
+			}
+		}
+	}
+	name := strings.Trim(in.tree().Text(typ), `"' `)
+	switch name = name[strings.LastIndexByte(name, '.')+1:]; name {
 	case "float", "int", "str", "bool", "ndarray", "Path":
 		c.kinds, c.atoms, c.objects = KindPlain, nil, nil
 		return &c
@@ -329,6 +370,46 @@ func (in *interpreter) annotated(v *Value, typ syntax.NodeID) *Value {
 	return &c
 }
 
+// annotation is the class that a type annotation names, through quotes,
+// Optional and unions with None.
+func (in *interpreter) annotation(typ syntax.NodeID) *Value {
+	t := in.tree()
+	n := typ
+	for {
+		switch t.Kind(n) {
+		case syntax.Type, syntax.ParenthesizedExpression:
+			n = t.First(n)
+			continue
+		case syntax.Identifier, syntax.Attribute:
+			return in.expression(n)
+		case syntax.String:
+			name, _ := stringLiteral(t, n).(string)
+			p := Place{in.moduleScope(), in.symbol(name)}
+			return orPlain(in.state.get(p))
+		case syntax.GenericType, syntax.Subscript:
+			if head := t.First(n); strings.HasSuffix(t.Text(head), "Optional") {
+				if n = t.Next(head); t.Kind(n) != syntax.Type {
+					n = t.First(n)
+				}
+				continue
+			}
+		case syntax.BinaryOperator, syntax.UnionType:
+			first := t.First(n)
+			if t.Kind(first) == syntax.None || t.Text(first) == "None" {
+				first = t.Next(first)
+			}
+			n = first
+			continue
+		}
+		return plain
+	}
+}
+
+// moduleScope is the namespace of the module that runs.
+func (in *interpreter) moduleScope() ObjectID {
+	return in.modules[in.frame.module]
+}
+
 // submodule is a part of a module: one of its layers, a slice of them.
 func (in *interpreter) submodule(n syntax.NodeID, id ObjectID) *Value {
 	sub, info := in.newObject(objectKey{at: in.site(n), kind: objectModule, parent: id, name: "part"})
@@ -338,7 +419,7 @@ func (in *interpreter) submodule(n syntax.NodeID, id ObjectID) *Value {
 		info.nn.Container = false
 	}
 	if in.frozen(id) {
-		in.freeze(sub)
+		in.freeze(sub, true)
 	}
 	return object(sub)
 }

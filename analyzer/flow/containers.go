@@ -1,6 +1,7 @@
 package flow
 
 import (
+	"strconv"
 	"strings"
 
 	"github.com/graphleak/graphleak/analyzer/syntax"
@@ -336,6 +337,12 @@ func (in *interpreter) slice(n syntax.NodeID, v *Value, subscript syntax.NodeID)
 	if v.elements != nil && !v.variadic {
 		return &Value{kinds: KindObject, elements: []*Value{joinAll(v.elements)}, variadic: true, structural: true}
 	}
+	few := in.takesFew(subscript)
+	if v.elements != nil {
+		w := *v
+		w.structural = w.structural || few
+		return &w
+	}
 	var out *Value
 	for _, id := range v.objects {
 		switch info := in.objects[id]; info.kind {
@@ -356,7 +363,20 @@ func (in *interpreter) slice(n syntax.NodeID, v *Value, subscript syntax.NodeID)
 	if v.is(KindTensor | KindUnknown) {
 		out = join(out, &Value{kinds: v.kinds & (KindTensor | KindUnknown), atoms: in.record(n, v.atoms, false)})
 	}
+	if few && out != nil {
+		w := *out
+		w.structural = true
+		return &w
+	}
 	return out
+}
+
+// takesFew reports whether a slice takes a small literal number of elements.
+func (in *interpreter) takesFew(subscript syntax.NodeID) bool {
+	s := strings.TrimSpace(in.tree().Text(subscript))
+	k, err := strconv.Atoi(strings.TrimSpace(strings.Trim(s, ":-")))
+	return err == nil && k <= fewSteps && (strings.HasPrefix(s, ":") != strings.HasSuffix(s, ":")) &&
+		strings.HasPrefix(s, ":") != strings.HasPrefix(s, "-")
 }
 
 // isTail reports whether a slice takes a fixed number of elements from the end.

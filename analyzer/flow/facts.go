@@ -3,11 +3,11 @@ package flow
 import (
 	"cmp"
 	"slices"
+	"strings"
 
 	"github.com/graphleak/graphleak/analyzer/names"
 	"github.com/graphleak/graphleak/analyzer/syntax"
 	"github.com/graphleak/graphleak/analyzer/text"
-	"github.com/graphleak/graphleak/analyzer/torch"
 )
 
 // Facts are what the analysis found out about one module.
@@ -23,6 +23,9 @@ type Location struct {
 
 // Span is the range of bytes of the location.
 func (l Location) Span() text.Span { return l.Module.Tree.Span(l.Node) }
+
+// Kind is the kind of the location's node.
+func (l Location) Kind() syntax.Kind { return l.Module.Tree.Kind(l.Node) }
 
 // Text is the source of the location.
 func (l Location) Text() string { return l.Module.Tree.Text(l.Node) }
@@ -54,6 +57,11 @@ type Growth struct {
 	Made []Location
 	// Freed is where a backward freed what it could, if any did.
 	Freed []Location
+	// Retained is a backward that ran but was asked to keep the graph, if any.
+	Retained *Location
+	// Adds says that the store is an operation on the place's old value that
+	// the text shows: an augmented assignment, or the name on both sides.
+	Adds bool
 	// SideOutput says that a backward ran in the iteration, but not through
 	// what stays.
 	SideOutput bool
@@ -163,7 +171,7 @@ func (in *interpreter) fact(g *growth) (Growth, bool) {
 		f.Parts = append(f.Parts, Part{Location{e.at.module, p.expr}, p.scalar})
 	}
 	f.Seeds = in.seeds[e.place]
-	if f.Activations && escapes && !e.evaluate && !f.Implicit {
+	if f.Activations && escapes && !e.evaluate && !f.Implicit && !g.stepped {
 		return Growth{}, false // a caller may run the backward
 	}
 	for _, x := range g.fresh {
@@ -175,6 +183,9 @@ func (in *interpreter) fact(g *growth) (Growth, bool) {
 		if stays[x] || !f.Activations {
 			f.Made = append(f.Made, at)
 		}
+		if b, ok := in.retainedAt[x]; ok && stays[x] && f.Retained == nil {
+			f.Retained = &Location{b.module, b.node}
+		}
 		if !stays[x] {
 			if b, ok := in.freedAt[x]; ok {
 				f.Freed = append(f.Freed, Location{b.module, b.node})
@@ -183,51 +194,14 @@ func (in *interpreter) fact(g *growth) (Growth, bool) {
 		}
 	}
 	f.Freed = slices.Compact(f.Freed)
-	in.throughCall(&f, g)
+	t := f.Store.Module.Tree
+	f.Adds = f.Store.Kind() == syntax.AugmentedAssignment || f.Store.Kind() == syntax.Assignment &&
+		strings.Contains(t.Text(t.Child(f.Store.Node, syntax.FieldRight)), f.Target.Text())
+	if g.argument.Module != nil {
+		f.Kept, f.ThroughCall, f.Parts = g.argument, true, nil
+		for _, p := range g.argumentParts {
+			f.Parts = append(f.Parts, Part{Location{g.argument.Module, p.expr}, p.scalar})
+		}
+	}
 	return f, f.Kept.Module == in.main
-}
-
-// throughCall moves a growth that happens in a callee to the argument that the
-// loop's own code passes.
-func (in *interpreter) throughCall(f *Growth, g *growth) {
-	var chain []*callSite
-	for c := g.event.at.frame; c != nil && c != g.loop.at.frame; c = c.caller {
-		chain = append(chain, c)
-	}
-	fresh := map[Atom]bool{}
-	for _, x := range g.fresh {
-		fresh[x] = true
-	}
-	for i := len(chain) - 1; i >= 0; i-- {
-		c := chain[i]
-		if c.module != in.main {
-			continue
-		}
-		t := c.module.Tree
-		if t.Kind(c.node) != syntax.Call {
-			continue
-		}
-		for a := range t.Children(t.Child(c.node, syntax.FieldArguments)) {
-			expr := a
-			if t.Kind(a) == syntax.KeywordArgument {
-				expr = t.Child(a, syntax.FieldValue)
-			}
-			vs := in.values[c.module]
-			if vs == nil || vs[expr] == nil {
-				continue
-			}
-			v := vs[expr]
-			for _, x := range in.shallow(v) {
-				if fresh[x] {
-					f.Kept = Location{c.module, expr}
-					f.ThroughCall = true
-					f.Parts = nil
-					if v.is(KindTensor|KindUnknown) && v.elements == nil && in.sure(v.atoms) > NoGraph {
-						f.Parts = []Part{{f.Kept, v.size == torch.Scalar}}
-					}
-					return
-				}
-			}
-		}
-	}
 }

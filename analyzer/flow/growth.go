@@ -46,6 +46,11 @@ type growth struct {
 	loop    *loop
 	fresh   []Atom // origins made in the iteration
 	unfreed []Atom // of those, the ones whose saved tensors no backward frees
+	// argument is what the loop's own code passes to the call in which the
+	// store is, if it is in one.
+	argument      Location
+	argumentParts []part
+	stepped       bool // an optimizer steps in each iteration
 }
 
 // store writes v to p and notes the store when p may grow by it.
@@ -65,12 +70,38 @@ func (in *interpreter) store(p Place, v *Value, stmt, expr, target syntax.NodeID
 		w := addendWalk{in: in, loop: l, place: p}
 		w.walk(expr)
 		if len(w.exprs) == 0 {
+			// No part comes from elsewhere: the operation itself, such as a cell
+			// called with its old state, makes the graph.
+			if !in.madeWithin(expr, all) {
+				continue
+			}
 			w.exprs, w.added = []syntax.NodeID{expr}, []atoms{without(all, in, l, p)}
 		}
 		for i, e := range w.exprs {
 			in.note(l, &storeEvent{place: p, at: in.site(stmt), expr: e, target: target, added: w.added[i], decays: w.decays})
 		}
 	}
+}
+
+// madeWithin reports whether evaluating the expression n recorded one of the
+// atoms, itself or in what it calls.
+func (in *interpreter) madeWithin(n syntax.NodeID, as atoms) bool {
+	s := in.tree().Span(n)
+	for _, x := range as {
+		info := &in.atoms[x]
+		if info.kind != atomOrigin {
+			continue
+		}
+		if info.at.module == in.frame.module && info.at.frame == in.frame.call && s.Covers(in.tree().Span(info.at.node)) {
+			return true
+		}
+		for c := info.at.frame; c != nil; c = c.caller {
+			if c.caller == in.frame.call && c.module == in.frame.module && s.Covers(in.tree().Span(c.node)) {
+				return true
+			}
+		}
+	}
+	return false
 }
 
 // fromHeader reports whether atoms depend on the value that p had at the
@@ -108,7 +139,7 @@ type addendWalk struct {
 
 func (w *addendWalk) own(n syntax.NodeID) bool {
 	v := w.in.valueOf(n)
-	return v != nil && w.in.fromLoop(w.in.shallow(v), w.loop, w.place)
+	return v != nil && w.in.fromLoop(w.in.reach(v), w.loop, w.place)
 }
 
 func (in *interpreter) fromLoop(as atoms, l *loop, p Place) bool {
@@ -183,7 +214,9 @@ func (in *interpreter) collect(id ObjectID, field Symbol, v *Value, stmt, expr, 
 func (in *interpreter) note(l *loop, e *storeEvent) {
 	e.frame = in.frame
 	e.evaluate = in.evaluation()
-	e.parts = in.parts(e.expr, nil, 0)
+	if !in.consuming {
+		e.parts = in.parts(e.expr, nil, 0)
+	}
 	l.events = append(l.events, e)
 }
 
@@ -198,6 +231,13 @@ func (in *interpreter) parts(n syntax.NodeID, found []part, depth int) []part {
 			}
 		}
 		return found
+	case syntax.BinaryOperator:
+		// (loss * n).detach() has the value of loss.detach() * n.
+		left := in.parts(t.Child(n, syntax.FieldLeft), nil, depth+1)
+		right := in.parts(t.Child(n, syntax.FieldRight), nil, depth+1)
+		if len(left)+len(right) == 1 {
+			return append(append(found, left...), right...)
+		}
 	case syntax.Dictionary:
 		for c := range t.Children(n) {
 			if t.Kind(c) == syntax.Pair && depth < 4 {
@@ -234,11 +274,12 @@ func (in *interpreter) judge(l *loop, end *state) {
 				continue
 			}
 		}
-		g := &growth{event: e, loop: l}
+		g := &growth{event: e, loop: l, stepped: end.get(Place{modes, stepped}) != nil}
 		in.fresh(l, e.added, g, map[Atom]bool{})
 		if len(g.fresh) == 0 && (!chained || e.collect || in.sure(e.added) < Likely) {
 			continue
 		}
+		in.throughCall(g)
 		in.growths[growthKey{l, e.at, e.expr}] = g
 	}
 }
@@ -254,8 +295,8 @@ func (in *interpreter) fresh(l *loop, from atoms, g *growth, seen map[Atom]bool)
 		info := &in.atoms[x]
 		switch info.kind {
 		case atomOrigin:
-			if !l.encloses(info.loop) || !info.saves && !info.leaf {
-				continue // a parameter is no graph
+			if info.parameter || !l.encloses(info.loop) {
+				continue
 			}
 			g.fresh = append(g.fresh, x)
 			if info.leaf || info.saves && !in.freed(x) {
@@ -355,4 +396,67 @@ func (in *interpreter) names(n syntax.NodeID, p Place) bool {
 		n = t.Child(n, syntax.FieldAttribute)
 	}
 	return t.Text(n) == in.symbolNames[p.field]
+}
+
+// throughCall finds the argument that the loop's own code passes to the call
+// in which a growth happens: that is where a reader looks for it.
+func (in *interpreter) throughCall(g *growth) {
+	var chain []*callSite
+	for c := g.event.at.frame; c != nil && c != g.loop.at.frame; c = c.caller {
+		chain = append(chain, c)
+	}
+	fresh := map[Atom]bool{}
+	for _, x := range g.fresh {
+		fresh[x] = true
+	}
+	for _, c := range slices.Backward(chain) {
+		t := c.module.Tree
+		if c.module != in.main || t.Kind(c.node) != syntax.Call {
+			continue
+		}
+		for a := range t.Children(t.Child(c.node, syntax.FieldArguments)) {
+			expr := a
+			if t.Kind(a) == syntax.KeywordArgument {
+				expr = t.Child(a, syntax.FieldValue)
+			}
+			vs := in.values[c.module]
+			if vs == nil || vs[expr] == nil || in.refersTo(vs[expr], g.event.place.object, 0) || !slices.ContainsFunc(in.reach(vs[expr]), func(x Atom) bool { return fresh[x] }) {
+				continue
+			}
+			g.argument = Location{c.module, expr}
+			outer := in.frame
+			in.frame = &frame{module: c.module}
+			g.argumentParts = in.parts(expr, nil, 0)
+			in.frame = outer
+			return
+		}
+	}
+}
+
+// refersTo reports whether a value is an object or holds it.
+func (in *interpreter) refersTo(v *Value, id ObjectID, depth int) bool {
+	if v == nil || depth > maxReach {
+		return false
+	}
+	if slices.ContainsFunc(v.elements, func(e *Value) bool { return in.refersTo(e, id, depth+1) }) {
+		return true
+	}
+	for _, o := range v.objects {
+		if o == id {
+			return true
+		}
+		info := in.objects[o]
+		if info.kind != objectContainer && info.kind != objectInstance && info.kind != objectBound {
+			continue
+		}
+		if info.kind == objectBound && in.refersTo(object(info.parent), id, depth+1) {
+			return true
+		}
+		for _, f := range info.fields {
+			if in.refersTo(in.state.get(Place{o, f}), id, depth+2) {
+				return true
+			}
+		}
+	}
+	return false
 }

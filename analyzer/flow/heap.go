@@ -1,8 +1,6 @@
 package flow
 
 import (
-	"slices"
-
 	"github.com/graphleak/graphleak/analyzer/names"
 	"github.com/graphleak/graphleak/analyzer/syntax"
 	"github.com/graphleak/graphleak/analyzer/torch"
@@ -45,10 +43,11 @@ type objectInfo struct {
 	// bounded says that a container drops its oldest element.
 	bounded bool
 	// factory makes the missing elements of a defaultdict.
-	factory *Value
-	nn      torch.ModuleClass
-	// evidence that an unknown object is a module.
-	module    bool
+	factory   *Value
+	nn        torch.ModuleClass
+	module    bool   // an unknown object is used as a module
+	optimizer bool   // an unknown object has a zero_grad
+	reached   int    // the last round of reach that saw it
 	call      *Value // of a partial: what it calls; of a generator: its receiver
 	args      arguments
 	body      func(*interpreter) *Value // one step of a generator expression
@@ -149,38 +148,53 @@ func (in *interpreter) contents(id ObjectID) *Value {
 
 // reach is the atoms of a value and of everything it holds.
 func (in *interpreter) reach(v *Value) atoms {
-	var seen []ObjectID
-	return in.reachInto(v, &seen, 0)
+	if v == nil || len(v.objects) == 0 && len(v.elements) == 0 {
+		if v == nil {
+			return nil
+		}
+		return v.atoms
+	}
+	in.reachRound++
+	in.reachLeft = maxReached
+	return in.reachInto(v, 0)
 }
 
-const maxReach = 6
+// Limits of what reach looks at: objects within each other, and in all.
+const (
+	maxReach   = 6
+	maxReached = 200
+)
 
-func (in *interpreter) reachInto(v *Value, seen *[]ObjectID, depth int) atoms {
-	if v == nil || depth > maxReach {
+func (in *interpreter) reachInto(v *Value, depth int) atoms {
+	if v == nil {
 		return nil
 	}
 	out := v.atoms
+	if depth > maxReach {
+		return out
+	}
 	for _, e := range v.elements {
-		out = out.union(in.reachInto(e, seen, depth+1))
+		out = out.union(in.reachInto(e, depth+1))
 	}
 	for _, id := range v.objects {
 		info := in.analysis.objects[id]
 		switch info.kind {
 		case objectContainer, objectInstance, objectUnknown:
-			if slices.Contains(*seen, id) {
+			if info.reached == in.reachRound || in.reachLeft == 0 {
 				continue
 			}
-			*seen = append(*seen, id)
+			info.reached = in.reachRound
+			in.reachLeft--
 			for _, f := range info.fields {
-				out = out.union(in.reachInto(in.state.get(Place{id, f}), seen, depth+1))
+				out = out.union(in.reachInto(in.state.get(Place{id, f}), depth+1))
 			}
 		case objectPartial:
 			for _, arg := range info.args.values() {
-				out = out.union(in.reachInto(arg, seen, depth+1))
+				out = out.union(in.reachInto(arg, depth+1))
 			}
 		case objectFunction:
 			for _, d := range info.code.defaults {
-				out = out.union(in.reachInto(d, seen, depth+1))
+				out = out.union(in.reachInto(d, depth+1))
 			}
 		}
 	}

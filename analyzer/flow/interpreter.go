@@ -26,15 +26,16 @@ type analysis struct {
 	modules     map[*names.Module]ObjectID // the namespace of a module, once it runs
 	values      map[*names.Module][]*Value // the last value of each expression
 
-	visited  map[codeKey]bool // functions that ran in some calling context
-	proved   map[Atom]bool
-	needed   map[Atom]bool // a backward reaches them
-	escaped  map[Atom]bool // handed to a caller that is not known
-	freedAt  map[Atom]site
-	seeds    map[Place][]Location // stores of a graph that do not depend on the place's old value
-	growths  map[growthKey]*growth
-	spending int // expressions evaluated
-	stopped  bool
+	visited    map[codeKey]bool // functions that ran in some calling context
+	proved     map[Atom]bool
+	needed     map[Atom]bool // a backward reaches them
+	escaped    map[Atom]bool // handed to a caller that is not known
+	retainedAt map[Atom]site // a backward with retain_graph
+	freedAt    map[Atom]site
+	seeds      map[Place][]Location // stores of a graph that do not depend on the place's old value
+	growths    map[growthKey]*growth
+	spending   int // expressions evaluated
+	stopped    bool
 }
 
 type codeKey struct {
@@ -71,6 +72,7 @@ type carry struct {
 	value *Value
 	reach atoms
 	sure  Certainty
+	plain []bool // which elements of a tuple carry no graph
 }
 
 // encloses reports whether l is other or runs it.
@@ -113,6 +115,11 @@ type interpreter struct {
 	off     bool  // operations are not recorded: no_grad
 	dry     bool  // first pass over a loop: learns what is written, reports nothing
 	nesting int
+	// reachRound and reachLeft belong to the running call of reach.
+	reachRound, reachLeft int
+	// consuming says that a store takes elements of an iterator, for which the
+	// program has no expression.
+	consuming bool
 	// lastYieldGrad is the grad mode at the last yield.
 	lastYieldGrad torch.GradMode
 	main          *names.Module
@@ -202,13 +209,24 @@ func (in *interpreter) record(n syntax.NodeID, operands atoms, saves bool) atoms
 	}
 	out := in.chain(operands)
 	level := in.sure(out)
-	if !saves || (level == NoGraph && !in.carriesHeader(out)) {
+	if !saves || level == NoGraph {
 		return out
 	}
-	if level == NoGraph {
-		return out
+	return out.union(atoms{in.newOrigin(in.site(n), !in.areParameters(operands), false, level)})
+}
+
+// areParameters reports whether all operands with a graph are parameters: what
+// an operation saves of them lives anyway.
+func (in *interpreter) areParameters(operands atoms) bool {
+	found := false
+	for _, x := range operands {
+		info := &in.atoms[x]
+		if info.kind != atomOrigin || !info.parameter {
+			return false
+		}
+		found = true
 	}
-	return out.union(atoms{in.newOrigin(in.site(n), true, false, level)})
+	return found
 }
 
 // newOrigin makes the origin afresh: a graph that an earlier run of the same
@@ -246,6 +264,11 @@ func (in *interpreter) backward(n syntax.NodeID, v *Value, retain bool) {
 	}
 	in.need(reached)
 	if retain {
+		for _, x := range reached {
+			if !in.dry {
+				in.retainedAt[x] = in.site(n)
+			}
+		}
 		return
 	}
 	for _, x := range reached {

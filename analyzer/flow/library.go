@@ -137,7 +137,9 @@ func (in *interpreter) callLibrary(n syntax.NodeID, name string, args arguments)
 		}
 		return noValue
 	case "torch.nn.Parameter", "torch.nn.parameter.Parameter":
-		return &Value{kinds: KindTensor, atoms: atoms{in.newOrigin(in.site(n), false, false, Certain)}}
+		x := in.newOrigin(in.site(n), false, false, Certain)
+		in.atoms[x].parameter = true
+		return &Value{kinds: KindTensor, atoms: atoms{x}}
 	case "torch.nn.ParameterList", "torch.nn.ParameterDict":
 		id, _ := in.newObject(objectKey{at: in.site(n), kind: objectModule, name: name})
 		return object(in.paramsOf(id))
@@ -298,15 +300,30 @@ func (in *interpreter) sum(n syntax.NodeID, args arguments) *Value {
 	id := in.allocate(objectScope, n, "sum")
 	acc := Place{id, in.symbol("sum()")}
 	in.write(acc, start)
+	element := in.generated(expr)
 	in.iterate(n, in.few(it), false, func() {
 		v := in.next(n, expr, it)
-		in.remember(expr, v)
-		in.store(acc, in.operate(n, false, in.state.get(acc), v), n, expr, n)
+		in.remember(element, v)
+		in.consuming = element == expr
+		in.store(acc, in.operate(n, false, in.state.get(acc), v), n, element, n)
+		in.consuming = false
 	})
 	if in.state == nil {
 		return plain
 	}
 	return orPlain(in.state.get(acc))
+}
+
+// generated is the element of a generator expression, else n itself.
+func (in *interpreter) generated(n syntax.NodeID) syntax.NodeID {
+	t := in.tree()
+	for t.Kind(n) == syntax.ParenthesizedExpression {
+		n = t.First(n)
+	}
+	if t.Kind(n) == syntax.GeneratorExpression {
+		return t.Child(n, syntax.FieldBody)
+	}
+	return n
 }
 
 // isLazy reports whether iterating over v runs code.
@@ -480,8 +497,11 @@ func (in *interpreter) newContainer(n syntax.NodeID, name string, args arguments
 		in.iterate(n, few, false, func() {
 			in.write(Place{id, anyElement}, join(in.state.get(Place{id, anyElement}), &Value{}))
 			e := in.next(n, expr, first)
-			in.remember(expr, e)
-			in.collect(id, anyElement, e, n, expr, n, nil)
+			element := in.generated(expr)
+			in.remember(element, e)
+			in.consuming = element == expr
+			in.collect(id, anyElement, e, n, element, n, nil)
+			in.consuming = false
 		})
 		v.structural = few
 	case short == "dict":

@@ -30,7 +30,7 @@ func (in *interpreter) header(l *loop, p Place, entry *Value) *Value {
 	if c.elements != nil {
 		es := make([]*Value, len(c.elements))
 		for i, e := range c.elements {
-			if e != nil {
+			if e != nil && (i >= len(back.plain) || !back.plain[i]) {
 				e = e.with(carried)
 			}
 			es[i] = e
@@ -84,6 +84,7 @@ func (in *interpreter) iterate(n syntax.NodeID, bounded, endless bool, once func
 		exits := &loopExits{}
 		in.frame.loops = append(in.frame.loops, exits)
 		top := &state{parent: base, loop: l, in: in}
+		top.set(Place{modes, stepped}, nil)
 		in.state = top.push()
 		once()
 		in.frame.loops = in.frame.loops[:len(in.frame.loops)-1]
@@ -133,6 +134,12 @@ func (in *interpreter) learn(l *loop, top, end *state) bool {
 		}
 		c := carry{value: v, reach: in.reach(v)}
 		c.sure = in.sure(without(c.reach, in, l, p))
+		if v != nil && !v.variadic {
+			c.plain = make([]bool, len(v.elements))
+			for i, e := range v.elements {
+				c.plain[i] = in.sure(in.reach(e)) == NoGraph
+			}
+		}
 		old := l.back[p]
 		if old.value == nil || old.sure != c.sure || old.value.kinds != valueKinds(v) {
 			changed = true

@@ -1,6 +1,8 @@
 package flow
 
 import (
+	"strings"
+
 	"github.com/graphleak/graphleak/analyzer/syntax"
 	"github.com/graphleak/graphleak/analyzer/torch"
 )
@@ -260,11 +262,8 @@ func (in *interpreter) moduleMethod(n syntax.NodeID, obj *Value, id ObjectID, na
 	case "to", "cuda", "cpu", "half", "float", "double", "apply", "share_memory", "bfloat16":
 		return obj
 	case "requires_grad_":
-		if v := args.at(0, "requires_grad"); v != nil && v.literal == false {
-			in.freeze(id)
-		} else {
-			in.write(Place{id, in.symbol("$frozen")}, plainFalse)
-		}
+		v := args.at(0, "requires_grad")
+		in.freeze(id, v != nil && v.literal == false)
 		return obj
 	case "parameters", "buffers":
 		return &Value{kinds: KindObject, objects: []ObjectID{in.paramsOf(id)}, structural: true}
@@ -300,6 +299,9 @@ func (in *interpreter) unknownMethod(n, receiver syntax.NodeID, obj *Value, id O
 			if name != "zero_grad" && name != "state_dict" && name != "load_state_dict" {
 				info.module = true // optimizers have these three as well
 			}
+			if name == "zero_grad" {
+				info.optimizer = true
+			}
 			return in.moduleMethod(n, obj, id, name, args)
 		}
 	}
@@ -319,6 +321,9 @@ func (in *interpreter) unknownMethod(n, receiver syntax.NodeID, obj *Value, id O
 			return &Value{kinds: KindObject, elements: []*Value{e}, variadic: true, structural: true, atoms: nil}
 		}
 	case "step":
+		if strings.HasPrefix(info.name, "torch.optim.") && !strings.Contains(info.name, "lr_scheduler") || info.optimizer {
+			in.state.set(Place{modes, stepped}, plainTrue)
+		}
 		if len(args.positional) == 1 && in.callable(args.positional[0]) { // optimizer.step(closure)
 			return in.apply(n, args.positional[0], arguments{})
 		}

@@ -22,11 +22,12 @@ func Analyze(ctx context.Context, resolver *names.Resolver, main *names.Module) 
 		symbols: map[string]Symbol{}, origins: map[site]Atom{}, headers: map[headerKey]Atom{},
 		objectIDs: map[objectKey]ObjectID{}, loops: map[site]*loop{}, calls: map[callSite]*callSite{},
 		modules: map[*names.Module]ObjectID{}, values: map[*names.Module][]*Value{}, visited: map[codeKey]bool{},
-		proved: map[Atom]bool{}, needed: map[Atom]bool{}, escaped: map[Atom]bool{}, freedAt: map[Atom]site{},
+		proved: map[Atom]bool{}, needed: map[Atom]bool{}, escaped: map[Atom]bool{}, freedAt: map[Atom]site{}, retainedAt: map[Atom]site{},
 		growths: map[growthKey]*growth{}, seeds: map[Place][]Location{},
 	}}
 	in.symbol("[]")                                   // anyElement
 	in.symbol("eval()")                               // evaluating
+	in.symbol("step()")                               // stepped
 	in.atoms = append(in.atoms, atomInfo{})           // no atom is 0
 	in.objects = []*objectInfo{ledger: {}, modes: {}} // facts about the run
 	in.state = &state{in: in}

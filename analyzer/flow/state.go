@@ -129,5 +129,8 @@ const (
 	firstObject
 )
 
-// evaluating is the field of modes that is true after model.eval().
-const evaluating Symbol = 1
+// The fields of modes.
+const (
+	evaluating Symbol = 1 + iota // true after model.eval()
+	stepped                      // set once an optimizer stepped in the iteration
+)

@@ -24,8 +24,14 @@ func Detach(p *rules.Pass, g flow.Growth) []rules.Fix {
 		what = "what is stored"
 	}
 	fix := rules.Fix{Title: fmt.Sprintf("Detach %s from its graph", what), Safety: rules.Unsafe, Edits: call(g.Parts, ".detach()")}
+	if len(g.Seeds) > 0 && u.together(g) {
+		// The first value carries a graph as well: without it in the fix, each
+		// iteration would still add a node to its graph.
+		fix.Edits = append(fix.Edits, call(asParts(g.Seeds), ".detach()")...)
+		fix.Title = fmt.Sprintf("Detach %s and the first value from their graphs", what)
+	}
 	switch {
-	case len(g.Seeds) > 0:
+	case len(g.Seeds) > 0 && !u.together(g):
 		fix.Title += fmt.Sprintf(" (the first value, %s, keeps its graph: detach it too)", source(g.Seeds[0]))
 	case u.needGraph():
 		fix.Title += " (its graph is used later: check that)"
@@ -46,11 +52,55 @@ func Detach(p *rules.Pass, g flow.Growth) []rules.Fix {
 	}
 	if len(g.Seeds) == 0 && !g.ThroughCall && u.local() && u.takeFloats() {
 		out = append(out, rules.Fix{
-			Title:  fmt.Sprintf("Keep the number %s.item() instead (waits for the device)", what),
+			Title:  fmt.Sprintf("Keep the number: `%s` (waits for the device)", methodCall(g.Parts[0].Location, ".item()")),
 			Safety: fix.Safety, Edits: call(g.Parts, ".item()"),
 		})
 	}
 	return out
+}
+
+// together reports whether the first values of a place can be detached in the
+// same fix: they are in the same file, and the place is given a new tensor by
+// each store, so that no tensor is changed under another name.
+func (u uses) together(g flow.Growth) bool {
+	t := u.module.Tree
+	for _, l := range g.Seeds {
+		if l.Module != u.module || l.Node == g.Kept.Node || g.ThroughCall {
+			return false
+		}
+		switch t.Kind(l.Node) {
+		case syntax.Identifier, syntax.Call, syntax.Attribute, syntax.Subscript, syntax.BinaryOperator, syntax.ParenthesizedExpression:
+		default:
+			return false
+		}
+	}
+	return t.Kind(g.Store.Node) == syntax.Assignment
+}
+
+func asParts(ls []flow.Location) []flow.Part {
+	var out []flow.Part
+	for _, l := range ls {
+		out = append(out, flow.Part{Location: l})
+	}
+	return out
+}
+
+// methodCall is an expression with a method call appended, shortened.
+func methodCall(l flow.Location, method string) string {
+	s := strings.Trim(source(l), "`")
+	if !isPrimary(l.Module.Tree, l.Node) {
+		s = "(" + s + ")"
+	}
+	return s + method
+}
+
+// Advice is the expression to keep instead of a growth's: "`loss.detach()`",
+// or empty when it cannot be written as one.
+func Advice(g flow.Growth) string {
+	if len(g.Parts) != 1 {
+		return ""
+	}
+	return "`" + methodCall(g.Parts[0].Location, ".detach()") + "`"
 }
 
 func source(l flow.Location) string {

@@ -14,9 +14,14 @@ import (
 	"github.com/graphleak/graphleak/rules/fixes"
 )
 
-// Finding is the finding of a growth. subject says what keeps what, such as
-// "`total` keeps the autograd graph of every `loss`", and advice what to do.
-func Finding(p *rules.Pass, g flow.Growth, subject, advice string) rules.Finding {
+// Wording is how a rule speaks of a growth.
+type Wording struct {
+	Keeper string // "`total`", "this call"
+	Verb   string // of the advice: "Add", "Store", "Pass"
+}
+
+// Finding is the finding of a growth.
+func Finding(p *rules.Pass, g flow.Growth, w Wording) rules.Finding {
 	f := rules.Finding{
 		Span:       g.Kept.Span(),
 		Severity:   rules.Warning,
@@ -29,23 +34,40 @@ func Finding(p *rules.Pass, g flow.Growth, subject, advice string) rules.Finding
 	if g.Sure == flow.Certain {
 		f.Confidence = rules.High
 	}
-	step := "iteration"
-	if g.Implicit {
-		step = "call"
-	}
-	what := ""
-	switch {
-	case !g.Activations:
-		what = fmt.Sprintf("%s: a backward has freed the activations, but about one graph node per operation stays in host memory for each %s", subject, step)
-	case g.SideOutput:
+	if g.Activations {
 		f.Severity, f.Memory, f.Keeps = rules.Error, rules.Device, rules.Graph
-		what = fmt.Sprintf("%s: the backward in this loop does not run through it, so the tensors saved for it stay in device memory for each %s", subject, step)
-	default:
-		f.Severity, f.Memory, f.Keeps = rules.Error, rules.Device, rules.Graph
-		what = fmt.Sprintf("%s: nothing runs a backward that frees it, so the activations of each %s stay in device memory", subject, step)
 	}
-	f.Message = what + ". " + advice
+	f.Message = message(g, w) + ". " + advice(g, w) + "."
 	return f
+}
+
+// message is one sentence on what is kept and where.
+func message(g flow.Growth, w Wording) string {
+	kept, each := Code(g.Kept), "iteration"
+	if g.Implicit {
+		each = "call"
+	}
+	if !g.Activations {
+		return fmt.Sprintf("%s keeps about one graph node per operation behind %s for every %s, in host memory (backward has already freed the activations)", w.Keeper, kept, each)
+	}
+	why := "nothing in this loop runs backward on it"
+	switch {
+	case g.Implicit:
+		why = "no backward frees it"
+	case g.Retained != nil:
+		why = "its backward keeps the graph on request"
+	case g.SideOutput:
+		why = "the backward in this loop does not run through all of it"
+	}
+	return fmt.Sprintf("%s keeps the autograd graph of every %s: %s, so each %s's activations stay in device memory", w.Keeper, kept, why, each)
+}
+
+// advice is one sentence on what to do.
+func advice(g flow.Growth, w Wording) string {
+	if instead := fixes.Advice(g); instead != "" {
+		return fmt.Sprintf("%s %s instead", w.Verb, instead)
+	}
+	return fmt.Sprintf("%s it without its graph", w.Verb)
 }
 
 // Code is the source of a location, in backquotes, shortened to be read in one
@@ -77,6 +99,9 @@ func evidence(g flow.Growth) []rules.Evidence {
 		add(g.Loop, header(g.Loop), "each call of this adds to it")
 	default:
 		add(g.Loop, header(g.Loop), "each iteration of this loop adds to it")
+	}
+	if g.Retained != nil {
+		add(*g.Retained, g.Retained.Span(), "this backward keeps the graph: retain_graph or create_graph")
 	}
 	for _, l := range g.Freed {
 		m := "this backward frees the activations, not the nodes"

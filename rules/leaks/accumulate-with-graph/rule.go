@@ -4,8 +4,8 @@ package accumulate
 
 import (
 	_ "embed"
-	"fmt"
 
+	"github.com/graphleak/graphleak/analyzer/syntax"
 	"github.com/graphleak/graphleak/rules"
 	"github.com/graphleak/graphleak/rules/retention"
 )
@@ -21,8 +21,15 @@ func run(p *rules.Pass) {
 		if g.Collects || g.ThroughCall {
 			continue
 		}
-		kept := retention.Code(g.Kept)
-		subject := fmt.Sprintf("%s keeps the autograd graph of every %s", retention.Code(g.Target), kept)
-		p.Report(retention.Finding(p, g, subject, fmt.Sprintf("Add %s without its graph.", kept)))
+		w := retention.Wording{Keeper: retention.Code(g.Target), Verb: "Add"}
+		switch g.Target.Kind() {
+		case syntax.Call, syntax.GeneratorExpression: // sum(…)
+			w.Keeper = "this sum"
+		case syntax.Subscript:
+			if !g.Adds {
+				w.Verb = "Store"
+			}
+		}
+		p.Report(retention.Finding(p, g, w))
 	}
 }

@@ -4,7 +4,6 @@ package collect
 
 import (
 	_ "embed"
-	"fmt"
 
 	"github.com/graphleak/graphleak/rules"
 	"github.com/graphleak/graphleak/rules/retention"
@@ -21,8 +20,6 @@ func run(p *rules.Pass) {
 		if !g.Collects || g.ThroughCall {
 			continue
 		}
-		kept := retention.Code(g.Kept)
-		subject := fmt.Sprintf("%s collects every %s together with its autograd graph", retention.Code(g.Target), kept)
-		p.Report(retention.Finding(p, g, subject, fmt.Sprintf("Store %s without its graph.", kept)))
+		p.Report(retention.Finding(p, g, retention.Wording{Keeper: retention.Code(g.Target), Verb: "Store"}))
 	}
 }

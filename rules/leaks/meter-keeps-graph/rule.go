@@ -5,7 +5,6 @@ package meter
 
 import (
 	_ "embed"
-	"fmt"
 
 	"github.com/graphleak/graphleak/rules"
 	"github.com/graphleak/graphleak/rules/retention"
@@ -22,8 +21,6 @@ func run(p *rules.Pass) {
 		if !g.ThroughCall {
 			continue
 		}
-		kept := retention.Code(g.Kept)
-		subject := fmt.Sprintf("this call keeps the autograd graph of every %s in %s", kept, retention.Code(g.Target))
-		p.Report(retention.Finding(p, g, subject, fmt.Sprintf("Pass %s without its graph.", kept)))
+		p.Report(retention.Finding(p, g, retention.Wording{Keeper: "this call", Verb: "Pass"}))
 	}
 }

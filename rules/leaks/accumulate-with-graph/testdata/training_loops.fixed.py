@@ -34,7 +34,7 @@ def train_weighted_by_batch(model, criterion, optimizer, loader, epochs):
             loss = criterion(outputs, batch["target"])
             loss.backward()
             optimizer.step()
-            epoch_loss += (loss * batch["target"].size(0)).detach()
+            epoch_loss += loss.detach() * batch["target"].size(0)
             seen += batch["target"].size(0)
         history.append((epoch_loss / seen).item())
     return history
@@ -64,7 +64,7 @@ def train_accumulating_gradients(model, loader, optimizer, accumulation_steps=4)
         if (i + 1) % accumulation_steps == 0:
             optimizer.step()
             optimizer.zero_grad()
-        total_loss += (loss * accumulation_steps).detach()
+        total_loss += loss.detach() * accumulation_steps
     return total_loss / len(loader)
 
 

@@ -50,7 +50,7 @@ def contrast_with_queue(encoder: nn.Module, loader, optimizer, size=4096):
         optimizer.zero_grad()
         loss.backward()
         optimizer.step()
-        queue = torch.cat([keys.detach(), queue.detach()])[:size]
+        queue = torch.cat([keys.detach(), queue])[:size]
 
 
 class Rollout:

@@ -90,6 +90,6 @@ def summed_before_the_reset(model: nn.Module, loader, optimizer, interval=100):
         optimizer.step()
         running += loss
         if i % interval == 0:
-            curve.append((running / interval).detach())
+            curve.append(running.detach() / interval)
             running = 0.0
     return curve
