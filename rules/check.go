@@ -34,8 +34,9 @@ type Report struct {
 	// Skipped is why the source was not analysed, as one line for a person, or
 	// empty. A source with syntax errors is not skipped.
 	Skipped string
-	// Damaged are the parts of the text that could not be parsed. Findings of
-	// functions that touch them may be missing.
+	// Damaged are the whole functions that hold text which could not be parsed,
+	// and all text outside functions when some of that could not. Findings
+	// there may be missing.
 	Damaged []text.Span
 }
 
@@ -47,6 +48,14 @@ type Rule struct {
 	// Run reports the findings of a pass.
 	Run func(*Pass)
 }
+
+// URL is the address of the rule's page.
+func (r *Rule) URL() string {
+	return Homepage + "/blob/main/rules/leaks/" + r.Name + "/doc.md"
+}
+
+// Homepage is where the project lives.
+const Homepage = "https://github.com/graphleak/graphleak"
 
 // Pass is one run of a rule over one module.
 type Pass struct {
@@ -61,12 +70,33 @@ type Pass struct {
 // goroutines.
 type Checker struct {
 	rules []*Rule
-	files names.Loader
+	files names.Loader // nil: imports are not followed
+}
+
+// Files says which files the imports of a source are read from.
+type Files struct {
+	// None makes every import a library.
+	None bool
+	// Open gives the text of files that differ from what is on disk, such as
+	// those open in an editor. It may be called by many goroutines.
+	Open func(path string) ([]byte, bool)
+	// Within are directories that imports of the files below them do not lead
+	// out of.
+	Within []string
+}
+
+// With returns a checker of the same rules that reads imports from files.
+func (c *Checker) With(files Files) *Checker {
+	out := &Checker{rules: c.rules}
+	if !files.None {
+		out.files = names.NewDisk(files.Open, files.Within...)
+	}
+	return out
 }
 
 // NewChecker returns a checker that runs the given rules.
 func NewChecker(rules ...*Rule) *Checker {
-	return &Checker{rules: rules, files: names.NewDisk()}
+	return (&Checker{rules: rules}).With(Files{})
 }
 
 // Rules are the rules that c runs.

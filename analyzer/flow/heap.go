@@ -65,7 +65,6 @@ type code struct {
 	kind     methodKind
 	class    ObjectID // in whose body the function stands
 	context  bool     // decorated with contextlib.contextmanager
-	cached   bool     // decorated with functools.lru_cache or cache
 }
 
 type methodKind uint8

@@ -22,7 +22,6 @@ type analysis struct {
 	objectIDs   map[objectKey]ObjectID
 	loops       map[site]*loop
 	calls       map[callSite]*callSite
-	codes       map[codeKey]*code
 	modules     map[*names.Module]ObjectID // the namespace of a module, once it runs
 	values      map[*names.Module][]*Value // the last value of each expression
 
@@ -63,8 +62,6 @@ type loop struct {
 	back map[Place]carry
 	// events are the stores of the pass that runs now.
 	events []*storeEvent
-	// implicit loops have no text: a framework calls the code once a step.
-	implicit bool
 }
 
 // carry is what is known of a place at the end of an iteration.
@@ -155,12 +152,6 @@ func (in *interpreter) symbol(name string) Symbol {
 
 func (in *interpreter) site(n syntax.NodeID) site {
 	return site{module: in.frame.module, node: n, frame: in.frame.call}
-}
-
-func (in *interpreter) slot(n syntax.NodeID, slot int) site {
-	s := in.site(n)
-	s.slot = int32(slot)
-	return s
 }
 
 // called returns the context of a call made at n in the current frame.

@@ -48,7 +48,6 @@ var (
 	plainTrue  = &Value{kinds: KindPlain, literal: true}
 	plainFalse = &Value{kinds: KindPlain, literal: false}
 	freshData  = &Value{kinds: KindTensor}
-	scalarData = &Value{kinds: KindTensor, size: torch.Scalar}
 )
 
 func (v *Value) is(k Kinds) bool { return v != nil && v.kinds&k != 0 }

@@ -4,15 +4,18 @@ import (
 	"context"
 	"os"
 	"path/filepath"
+	"strings"
 	"sync"
 	"time"
 
 	"github.com/graphleak/graphleak/analyzer/syntax"
 )
 
-// Disk loads modules from files. Parsed files are kept until they change on
-// disk.
+// Disk loads modules from files. Parsed files are kept until they change.
 type Disk struct {
+	open   func(path string) ([]byte, bool)
+	within []string
+
 	mu     sync.Mutex
 	loaded map[string]diskModule
 	roots  map[string]string
@@ -22,43 +25,56 @@ type diskModule struct {
 	module   *Module
 	modified time.Time
 	size     int64
+	text     string // of a file that is open in an editor
 }
 
-// NewDisk returns an empty loader.
-func NewDisk() *Disk {
-	return &Disk{loaded: map[string]diskModule{}, roots: map[string]string{}}
+// NewDisk returns an empty loader. open, if not nil, gives the text of files
+// that differ from what is on disk, such as those open in an editor. Nothing is
+// read above the directories of within for the files below them.
+func NewDisk(open func(path string) ([]byte, bool), within ...string) *Disk {
+	return &Disk{open: open, within: within, loaded: map[string]diskModule{}, roots: map[string]string{}}
 }
 
 // Module reads and parses the file at path.
 func (d *Disk) Module(ctx context.Context, path string) *Module {
+	if d.open != nil {
+		if src, ok := d.open(path); ok {
+			return d.parsed(path, diskModule{text: string(src), size: int64(len(src))}, func() ([]byte, error) { return src, nil })
+		}
+	}
 	info, err := os.Stat(path)
-	if err != nil || !info.Mode().IsRegular() || info.Size() > syntax.MaxBytes {
+	if err != nil || !info.Mode().IsRegular() || info.Size() > syntax.MaxBytes || ctx.Err() != nil {
 		return nil
 	}
-	d.mu.Lock()
-	have, ok := d.loaded[path]
-	d.mu.Unlock()
-	if ok && have.modified.Equal(info.ModTime()) && have.size == info.Size() {
-		return have.module
+	return d.parsed(path, diskModule{modified: info.ModTime(), size: info.Size()}, func() ([]byte, error) { return os.ReadFile(path) })
+}
+
+// parsed is the module of a file in the state that is described by now. A file
+// is one module however many ask for it at the same time.
+func (d *Disk) parsed(path string, now diskModule, read func() ([]byte, error)) *Module {
+	known := func() (*Module, bool) {
+		d.mu.Lock()
+		defer d.mu.Unlock()
+		have, ok := d.loaded[path]
+		return have.module, ok && have.modified.Equal(now.modified) && have.size == now.size && have.text == now.text
 	}
-	if ctx.Err() != nil {
-		return nil
+	if m, ok := known(); ok {
+		return m
 	}
-	src, err := os.ReadFile(path)
+	src, err := read()
 	if err != nil {
 		return nil
 	}
-	have = diskModule{modified: info.ModTime(), size: info.Size()}
 	if tree, err := syntax.Parse(src); err == nil {
-		have.module = NewModule(path, tree)
+		now.module = NewModule(path, tree)
+	}
+	if m, ok := known(); ok {
+		return m
 	}
 	d.mu.Lock()
 	defer d.mu.Unlock()
-	if other, ok := d.loaded[path]; ok && other.modified.Equal(have.modified) && other.size == have.size {
-		return other.module // parsed at the same time: a file is one module
-	}
-	d.loaded[path] = have
-	return have.module
+	d.loaded[path] = now
+	return now.module
 }
 
 // rootMarkers are what stands at the top of a project.
@@ -77,10 +93,21 @@ func (d *Disk) Root(path string) string {
 		return root
 	}
 	root = findRoot(dir)
+	for _, bound := range d.within {
+		if isWithin(dir, bound) && !isWithin(root, bound) {
+			root = bound
+		}
+	}
 	d.mu.Lock()
 	d.roots[dir] = root
 	d.mu.Unlock()
 	return root
+}
+
+// isWithin reports whether dir is bound or lies below it.
+func isWithin(dir, bound string) bool {
+	rel, err := filepath.Rel(bound, dir)
+	return err == nil && rel != ".." && !strings.HasPrefix(rel, ".."+string(filepath.Separator))
 }
 
 func findRoot(dir string) string {
