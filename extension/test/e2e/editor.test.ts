@@ -1,3 +1,4 @@
+import assert from 'node:assert/strict';
 import { cp, readFile, rm, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { after, before, describe, it } from 'node:test';
@@ -35,9 +36,8 @@ describe('Graphleak in VS Code', () => {
   it('activates without making the editor wait', async (test) => {
     const ms = await use().activationTime();
     test.diagnostic(`activated in ${ms} ms`);
-    if (ms > 1000) {
-      throw new Error(`activation took ${ms} ms`);
-    }
+    // Far above what it takes, for the sake of machines that are busy otherwise.
+    assert.ok(ms < 2000, `activation took ${ms} ms`);
   });
 });
 

@@ -31,6 +31,7 @@ const settings = {
   'extensions.autoUpdate': false,
   'extensions.ignoreRecommendations': true,
   'editor.minimap.enabled': false,
+  'editor.hover.above': false,
   'editor.stickyScroll.enabled': false,
   'editor.accessibilitySupport': 'off',
   'editor.suggestOnTriggerCharacters': false,
@@ -71,8 +72,9 @@ export class Editor {
     await writeFile(path.join(folder, 'data/User/settings.json'), JSON.stringify(settings));
     await fill(workspace);
     const { pid, url } = await startCodeServer(tools, folder);
+    let context: BrowserContext | undefined;
     try {
-      const context = await chromium.launchPersistentContext(path.join(folder, 'chromium'), {
+      context = await chromium.launchPersistentContext(path.join(folder, 'chromium'), {
         executablePath: tools.chromium,
         viewport: { width: 1280, height: 800 },
         // Nothing leaves this machine.
@@ -80,14 +82,14 @@ export class Editor {
       });
       context.setDefaultTimeout(waitMs);
       const page = context.pages()[0] ?? (await context.newPage());
-      const editor = new Editor(page, workspace, folder, context, pid, fill);
       await page.goto(`${url}/?folder=${encodeURIComponent(workspace)}`);
       await page
         .locator('.explorer-folders-view .monaco-list-row')
         .first()
-        .waitFor({ timeout: 2 * waitMs });
-      return editor;
+        .waitFor({ timeout: 3 * waitMs });
+      return new Editor(page, workspace, folder, context, pid, fill);
     } catch (error) {
+      await context?.close();
       process.kill(-pid, 'SIGKILL');
       throw error;
     }

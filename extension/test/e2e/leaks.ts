@@ -17,7 +17,7 @@ export function leaks(editor: UseEditor): void {
       assert.match(text, /GL101/);
       assert.match(text, /total_loss/);
       assert.match(text, /graph/);
-      await documentedScreenshot(editor, 'hover');
+      await documentedScreenshot(editor, 'editor');
     });
 
     scenario('is gone after its quick fix, and nothing else has changed', editor, async (editor) => {
@@ -27,7 +27,7 @@ export function leaks(editor: UseEditor): void {
       const others = (await editor.squiggles().count()) - 1;
       await editor.clickLine(leak);
       const fix = await editor.quickFix(/Detach/);
-      await documentedScreenshot(editor, 'quick-fix');
+      await editor.screenshot('quick-fix');
       await fix.click();
       await until('the fix', async () => (await editor.text()).includes('total_loss += loss.detach()'));
       await editor.squiggles().nth(others).waitFor({ state: 'hidden' });
