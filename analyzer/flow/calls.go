@@ -1,6 +1,7 @@
 package flow
 
 import (
+	"math"
 	"slices"
 	"strings"
 
@@ -303,7 +304,46 @@ func (in *interpreter) invoke(n syntax.NodeID, c *code, receiver *Value, args ar
 		info.call = receiver
 		return object(id)
 	}
+	h := in.histories[codeKey{c.module, c.node}]
+	if h == nil {
+		h = &history{}
+		in.histories[codeKey{c.module, c.node}] = h
+	}
+	if h.inert() && in.sure(in.reachAll(args.values())) == NoGraph {
+		return h.result
+	}
+	activity, births, oldest := in.activity, in.births, in.oldestWritten
+	in.oldestWritten = math.MaxInt
 	out, _ := in.run(n, c, receiver, args)
+	h.runs++
+	h.result = out
+	h.active = h.active || in.activity != activity || in.oldestWritten <= births || in.sure(in.reach(out)) > NoGraph
+	in.oldestWritten = min(in.oldestWritten, oldest)
+	return out
+}
+
+// history is what is known of the runs of a function so far.
+type history struct {
+	runs int
+	// active says that it has recorded an operation, run a backward, made a
+	// module, returned a graph, or changed something that was there before.
+	active bool
+	result *Value
+}
+
+// inertRuns is after how many runs without any activity a function is taken to
+// be about something else: paths, settings, logs.
+const inertRuns = 4
+
+// inert reports whether running the function again is a waste of time as long
+// as its arguments carry no graph. Its last result stands for any.
+func (h *history) inert() bool { return !h.active && h.runs >= inertRuns && h.result != nil }
+
+func (in *interpreter) reachAll(vs []*Value) atoms {
+	var out atoms
+	for _, v := range vs {
+		out = out.union(in.reach(v))
+	}
 	return out
 }
 
@@ -425,10 +465,8 @@ func (in *interpreter) instantiate(n syntax.NodeID, class ObjectID, args argumen
 	if in.spent() {
 		return plain
 	}
-	id, info := in.newObject(objectKey{at: in.site(n), kind: objectInstance, class: class})
-	for _, f := range info.fields {
-		in.state.set(Place{id, f}, nil)
-	}
+	id, _ := in.newObject(objectKey{at: in.site(n), kind: objectInstance, class: class})
+	in.renew(id)
 	return in.initialise(n, id, class, args)
 }
 

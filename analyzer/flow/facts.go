@@ -171,9 +171,6 @@ func (in *interpreter) fact(g *growth) (Growth, bool) {
 		f.Parts = append(f.Parts, Part{Location{e.at.module, p.expr}, p.scalar})
 	}
 	f.Seeds = in.seeds[e.place]
-	if f.Activations && escapes && !e.evaluate && !f.Implicit && !g.stepped {
-		return Growth{}, false // a caller may run the backward
-	}
 	for _, x := range g.fresh {
 		info := in.atoms[x]
 		at := Location{info.at.module, info.at.node}
@@ -194,6 +191,9 @@ func (in *interpreter) fact(g *growth) (Growth, bool) {
 		}
 	}
 	f.Freed = slices.Compact(f.Freed)
+	if escapes && (f.Activations || len(f.Freed) == 0) && !e.evaluate && !f.Implicit && !g.stepped {
+		return Growth{}, false // a caller may run the backward
+	}
 	t := f.Store.Module.Tree
 	f.Adds = f.Store.Kind() == syntax.AugmentedAssignment || f.Store.Kind() == syntax.Assignment &&
 		strings.Contains(t.Text(t.Child(f.Store.Node, syntax.FieldRight)), f.Target.Text())

@@ -47,6 +47,7 @@ type objectInfo struct {
 	nn        torch.ModuleClass
 	module    bool   // an unknown object is used as a module
 	optimizer bool   // an unknown object has a zero_grad
+	born      int    // when it was made last, in births; 0 for what was there before
 	reached   int    // the last round of reach that saw it
 	call      *Value // of a partial: what it calls; of a generator: its receiver
 	args      arguments
@@ -100,11 +101,19 @@ func (in *interpreter) newObject(key objectKey) (ObjectID, *objectInfo) {
 // allocate is newObject for an expression that makes a new object each time it
 // runs: fields of the object made before are forgotten.
 func (in *interpreter) allocate(kind objectKind, n syntax.NodeID, name string) ObjectID {
-	id, info := in.newObject(objectKey{at: in.site(n), kind: kind, name: name})
+	id, _ := in.newObject(objectKey{at: in.site(n), kind: kind, name: name})
+	in.renew(id)
+	return id
+}
+
+// renew makes an object anew: its fields are forgotten.
+func (in *interpreter) renew(id ObjectID) {
+	info := in.objects[id]
 	for _, f := range info.fields {
 		in.state.set(Place{id, f}, nil)
 	}
-	return id
+	in.births++
+	info.born = in.births
 }
 
 // library returns the value of a library's dotted name.
@@ -133,6 +142,7 @@ func (in *interpreter) write(p Place, v *Value) {
 		info.known[p.field] = true
 		info.fields = append(info.fields, p.field)
 	}
+	in.oldestWritten = min(in.oldestWritten, info.born)
 	in.state.set(p, v)
 }
 

@@ -33,8 +33,15 @@ type analysis struct {
 	freedAt    map[Atom]site
 	seeds      map[Place][]Location // stores of a graph that do not depend on the place's old value
 	growths    map[growthKey]*growth
-	spending   int // expressions evaluated
-	stopped    bool
+	histories  map[codeKey]*history
+	// activity counts recorded operations, backwards and new modules: a
+	// function that leaves it alone has nothing to do with graphs.
+	activity int
+	// births counts the objects made; oldestWritten is when the oldest object
+	// was made that the running function wrote to.
+	births, oldestWritten int
+	spending              int // expressions evaluated
+	stopped               bool
 }
 
 type codeKey struct {
@@ -223,6 +230,9 @@ func (in *interpreter) areParameters(operands atoms) bool {
 // newOrigin makes the origin afresh: a graph that an earlier run of the same
 // expression made is another one.
 func (in *interpreter) newOrigin(at site, saves, leaf bool, sure Certainty) Atom {
+	if sure > Possible {
+		in.activity++
+	}
 	x := in.origin(at, in.loop, saves, leaf, sure)
 	if in.freed(x) {
 		in.state.set(Place{ledger, Symbol(x)}, nil)
@@ -244,6 +254,7 @@ func (in *interpreter) backward(n syntax.NodeID, v *Value, retain bool) {
 	if v == nil {
 		return
 	}
+	in.activity++
 	reached := in.throughCalls(in.reach(v))
 	if in.sure(reached) < Certain {
 		for _, x := range reached {

@@ -523,6 +523,7 @@ const smallQueue = 1000
 
 // newModule is an instance of a class of torch.nn.
 func (in *interpreter) newModule(n syntax.NodeID, name string, class torch.ModuleClass, args arguments) *Value {
+	in.activity++
 	id, info := in.newObject(objectKey{at: in.site(n), kind: objectModule, name: name})
 	info.nn = class
 	if r := args.named("reduction"); r != nil && r.literal == "none" {

@@ -140,8 +140,8 @@ func (in *interpreter) learn(l *loop, top, end *state) bool {
 				c.plain[i] = in.sure(in.reach(e)) == NoGraph
 			}
 		}
-		old := l.back[p]
-		if old.value == nil || old.sure != c.sure || old.value.kinds != valueKinds(v) {
+		old, known := l.back[p]
+		if !known || old.sure != c.sure || valueKinds(old.value) != valueKinds(v) {
 			changed = true
 		}
 		l.back[p] = c

@@ -23,7 +23,7 @@ func Analyze(ctx context.Context, resolver *names.Resolver, main *names.Module) 
 		objectIDs: map[objectKey]ObjectID{}, loops: map[site]*loop{}, calls: map[callSite]*callSite{},
 		modules: map[*names.Module]ObjectID{}, values: map[*names.Module][]*Value{}, visited: map[codeKey]bool{},
 		proved: map[Atom]bool{}, needed: map[Atom]bool{}, escaped: map[Atom]bool{}, freedAt: map[Atom]site{}, retainedAt: map[Atom]site{},
-		growths: map[growthKey]*growth{}, seeds: map[Place][]Location{},
+		growths: map[growthKey]*growth{}, seeds: map[Place][]Location{}, histories: map[codeKey]*history{},
 	}}
 	in.symbol("[]")                                   // anyElement
 	in.symbol("eval()")                               // evaluating
