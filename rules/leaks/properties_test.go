@@ -137,7 +137,7 @@ func statements(tree *syntax.Tree, yield func(n syntax.NodeID, line int, indent 
 		default:
 			continue
 		}
-		if n == tree.Root() || tree.Kind(n) == syntax.Comment {
+		if k := tree.Kind(n); n == tree.Root() || k == syntax.Comment || k == syntax.CaseClause {
 			continue
 		}
 		start := tree.Span(n).Start
@@ -193,7 +193,7 @@ func TestGuardedLoopsAreSilent(t *testing.T) {
 	}
 }
 
-// guardLoops indents the bodies of all for statements under no_grad.
+// guardLoops indents the bodies of all loops under no_grad.
 func guardLoops(t *testing.T, src string) string {
 	tree := parse(t, src)
 	guards := map[int]string{} // line → the with statement before it
@@ -201,7 +201,7 @@ func guardLoops(t *testing.T, src string) string {
 	line := func(at int) int { return strings.Count(src[:at], "\n") }
 	lines := strings.Split(src, "\n")
 	for n := tree.Root(); int(n) < tree.Len(); n++ {
-		if tree.Kind(n) != syntax.ForStatement {
+		if k := tree.Kind(n); k != syntax.ForStatement && k != syntax.WhileStatement {
 			continue
 		}
 		body := tree.Span(tree.Child(n, syntax.FieldBody))
@@ -237,7 +237,7 @@ func unguarded(tree *syntax.Tree, s text.Span) bool {
 		case k == syntax.WithStatement && strings.HasPrefix(tree.Text(n), "with torch.enable_grad()"),
 			slices.Contains([]syntax.Kind{syntax.ListComprehension, syntax.SetComprehension, syntax.DictionaryComprehension, syntax.GeneratorExpression}, k):
 			return true
-		case k == syntax.Call && strings.HasPrefix(tree.Text(n), "sum("):
+		case k == syntax.Call && (strings.HasPrefix(tree.Text(n), "sum(") || strings.HasPrefix(tree.Text(n), "list(")):
 			return true
 		}
 	}

@@ -58,3 +58,16 @@ def train_retaining(model: nn.Module, loader, optimizer):
         optimizer.step()
         total_loss += loss  # want: GL101 error graph
     print("mean loss", total_loss.item() / len(loader))
+
+
+def monitor_rotations(loader, optimizer, model: TwoHeads):
+    """The model is known by its annotation."""
+    rotation_error = 0.0
+    for images, labels, rotations in loader:
+        logits, rotation_logits = model(images)
+        loss = F.cross_entropy(logits, labels)
+        optimizer.zero_grad()
+        loss.backward()
+        optimizer.step()
+        rotation_error += F.cross_entropy(rotation_logits, rotations)  # want: GL101 error graph
+    print(rotation_error.item())

@@ -66,11 +66,12 @@ def train(model: nn.Module, loader, optimizer):
 
 
 def evaluate(model: nn.Module, loader):
-    logger = MetricLogger(["nll", "error"])
+    logger = MetricLogger(["nll", "count"])
     model.eval()
     for x, y in loader:
         logits = model(x)
         logger.log("nll", F.cross_entropy(logits, y))  # want: GL103 error graph
+        logger.log("count", y.numel())
     return {name: float(meter.total) for name, meter in logger.meters.items()}
 
 
@@ -100,6 +101,23 @@ def train_with_store(model: nn.Module, loader, optimizer):
         remember(store, "loss", loss)  # want: GL103 warning nodes
         remember(store, "rate", optimizer.param_groups[0]["lr"])
     return {key: sum(values) / len(values) for key, values in store.items()}
+
+
+def add_to(totals, values):
+    for name in values:
+        totals[name] = totals.get(name, 0.0) + values[name]
+
+
+def train_three_losses(model: nn.Module, loader, optimizer):
+    totals = {}
+    for x, y in loader:
+        out = model(x)
+        losses = {"l1": F.l1_loss(out, y), "l2": F.mse_loss(out, y)}
+        optimizer.zero_grad()
+        (losses["l1"] + losses["l2"]).backward()
+        optimizer.step()
+        add_to(totals, losses)  # want: GL103 warning nodes
+    print({name: (total / len(loader)).item() for name, total in totals.items()})
 
 
 class ReplayBuffer:

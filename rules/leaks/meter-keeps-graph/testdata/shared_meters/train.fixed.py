@@ -18,7 +18,7 @@ def train(model: nn.Module, loader, optimizer):
         optimizer.step()
         leaking.update(loss.detach(), len(x))
         sound.update(loss, len(x))
-        board.log(step, (loss.detach(), len(x)))
+        board.log(step, {"loss": loss.detach(), "size": len(x)})
     print(leaking.compute(), sound.compute(), len(board.rows))
 
 

@@ -18,7 +18,7 @@ def train(model: nn.Module, loader, optimizer):
         optimizer.step()
         leaking.update(loss, len(x))  # want: GL103 warning nodes
         sound.update(loss, len(x))
-        board.log(step, (loss, len(x)))  # want: GL103 warning nodes
+        board.log(step, {"loss": loss, "size": len(x)})  # want: GL103 warning nodes
     print(leaking.compute(), sound.compute(), len(board.rows))
 
 
