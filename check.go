@@ -36,6 +36,7 @@ type checkCmd struct {
 	Diff          bool           `help:"Show what --fix would change, and change nothing."`
 	UnsafeFixes   bool           `help:"With --fix or --diff: apply also the fixes that need a look."`
 	StdinFilename string         `placeholder:"NAME" help:"Read standard input and report it under this name."`
+	NoCrossFile   bool           `help:"Check every file by itself: do not look into the files that it imports."`
 }
 
 // stdinPath is how standard input is named on the command line, and in reports
@@ -156,7 +157,7 @@ type outcome struct {
 // checkAll checks the inputs in parallel. The outcomes are in the order of the
 // inputs, whichever was done first.
 func (c *checkCmd) checkAll(ctx context.Context, out *console, inputs []input, fix bool) ([]outcome, error) {
-	checker := rules.NewChecker(leaks.All()...)
+	checker := rules.NewChecker(leaks.All()...).With(rules.Files{None: c.NoCrossFile})
 	outcomes := make([]outcome, len(inputs))
 	bar := newProgress(out.Stderr, len(inputs))
 	defer bar.finish()
@@ -269,6 +270,7 @@ func summarize(outcomes []outcome, skipped []sources.Skipped) report.Result {
 		Texts:   make(map[string][]byte),
 		Files:   len(outcomes),
 		Skipped: skipped,
+		Rules:   leaks.All(),
 		Version: currentVersion(),
 	}
 	for _, o := range outcomes {

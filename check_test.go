@@ -210,6 +210,21 @@ func TestEvidenceInOtherFilesHasItsPlace(t *testing.T) {
 }
 
 // A repaired file is seen by the files that import it.
+func TestImportsAreNotFollowedWhereTheUserDoesNotWantIt(t *testing.T) {
+	project(t, map[string]string{"meter.py": "kept = []\n\n\ndef keep(value):\n    kept.append(value)\n", "train.py": `import torch
+from meter import keep
+
+
+def train(model: torch.nn.Module, loader, criterion: torch.nn.CrossEntropyLoss):
+    for x, y in loader:
+        keep(criterion(model(x), y))
+`})
+	report, _ := checkJSON(t, "")
+	assert.Len(t, report.Findings, 1)
+	report, _ = checkJSON(t, "", "--no-cross-file")
+	assert.Empty(t, report.Findings)
+}
+
 func TestFixReportsWhatANewRunWould(t *testing.T) {
 	project(t, map[string]string{
 		"losses.py": "class Meter:\n    def __init__(self):\n        self.total = 0.0\n\n    def update(self, value):\n        self.total += value\n",

@@ -52,8 +52,7 @@ func explanation(topic string) (string, bool) {
 func listPages(out *console) error {
 	table := tabwriter.NewWriter(out.Stdout, 0, 0, 2, ' ', 0)
 	for _, rule := range leaks.All() {
-		title, _, _ := strings.Cut(strings.TrimPrefix(rule.Doc, "# "), "\n")
-		fmt.Fprintf(table, "%s\t%s\n", rule.Code, title)
+		fmt.Fprintf(table, "%s\t%s\n", rule.Code, rule.Title())
 	}
 	for _, page := range failures.Pages() {
 		fmt.Fprintf(table, "%s\t%s\n", page.ID, page.Title)

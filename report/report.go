@@ -22,6 +22,7 @@ type Result struct {
 	Texts   map[string][]byte
 	Files   int // how many files were checked
 	Skipped []sources.Skipped
+	Rules   []*rules.Rule // those that ran
 	// Version is that of the program, for formats that name it.
 	Version string
 }

@@ -51,6 +51,10 @@ func sample(t *testing.T) Result {
 		Texts:   map[string][]byte{path: []byte(source)},
 		Files:   2,
 		Skipped: []sources.Skipped{{Path: "data/big.py", Reason: "larger than 10 bytes"}},
+		Rules: []*rules.Rule{
+			{Code: "GL100", Name: "no-finding"},
+			{Code: "GL101", Name: "accumulate-with-graph", Doc: "# A sum keeps graphs\n\nWhy.\n"},
+		},
 		Version: "1.2.3",
 	}
 }
@@ -158,7 +162,10 @@ func TestSARIF(t *testing.T) {
 	assert.Equal(t, "unicodeCodePoints", *run.ColumnKind)
 	assert.Equal(t, "1.2.3", *run.Tool.Driver.Version)
 	assert.Equal(t, "accumulate-with-graph", *run.Tool.Driver.Rules[0].Name)
+	require.Len(t, run.Tool.Driver.Rules, 1, "those that have findings")
 	assert.True(t, strings.HasSuffix(*run.Tool.Driver.Rules[0].HelpURI, "/rules/leaks/accumulate-with-graph/doc.md"))
+	assert.Equal(t, "A sum keeps graphs", *run.Tool.Driver.Rules[0].ShortDescription.Text)
+	assert.Contains(t, *run.Tool.Driver.Rules[0].Help.Markdown, "Why.")
 	require.Len(t, run.Results, 1)
 	result := run.Results[0]
 	assert.Equal(t, "error", result.Level)
@@ -192,6 +199,7 @@ func TestSARIFKeepsAbsolutePaths(t *testing.T) {
 	result := Result{
 		Findings: []rules.Finding{{Path: "/home/me/a b.py", Code: "GL101", Rule: "r", Severity: rules.Hint}},
 		Texts:    map[string][]byte{"/home/me/a b.py": []byte("x\n")},
+		Rules:    []*rules.Rule{{Code: "GL101", Name: "r", Doc: "# R\n"}},
 	}
 	got, err := sarif.FromString(write(t, result, SARIF))
 	require.NoError(t, err)

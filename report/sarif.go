@@ -5,6 +5,7 @@ import (
 	"io"
 	"net/url"
 	"path/filepath"
+	"slices"
 	"strings"
 
 	"github.com/owenrumney/go-sarif/v3/pkg/report/v210/sarif"
@@ -12,15 +13,18 @@ import (
 	"github.com/graphleak/graphleak/rules"
 )
 
-const homepage = "https://github.com/graphleak/graphleak"
-
 // writeSARIF writes the result as SARIF 2.1.0. The evidence of a finding is
 // its code flow: the story of a value in the order in which it happens.
 func writeSARIF(w io.Writer, result Result, l locator) error {
-	run := sarif.NewRunWithInformationURI("Graphleak", homepage).WithColumnKind("unicodeCodePoints")
+	run := sarif.NewRunWithInformationURI("Graphleak", rules.Homepage).WithColumnKind("unicodeCodePoints")
 	run.Tool.Driver.WithVersion(result.Version)
-	for _, f := range result.Findings {
-		run.AddRule(f.Code).WithName(f.Rule).WithHelpURI(homepage + "/blob/main/rules/leaks/" + f.Rule + "/doc.md")
+	for _, rule := range result.Rules {
+		if slices.ContainsFunc(result.Findings, func(f rules.Finding) bool { return f.Code == rule.Code }) {
+			run.AddRule(rule.Code).WithName(rule.Name).WithHelpURI(rule.URL()).
+				WithShortDescription(sarif.NewMultiformatMessageString().WithText(rule.Title())).
+				WithFullDescription(sarif.NewMultiformatMessageString().WithText(rule.Title())).
+				WithHelp(sarif.NewMultiformatMessageString().WithText(rule.Doc).WithMarkdown(rule.Doc))
+		}
 	}
 	for _, f := range result.Findings {
 		run.AddResult(sarifResult(f, l).WithRuleIndex(run.GetRuleIndex(f.Code)))

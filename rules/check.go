@@ -11,6 +11,7 @@ import (
 	"context"
 	"path/filepath"
 	"slices"
+	"strings"
 
 	"github.com/graphleak/graphleak/analyzer/flow"
 	"github.com/graphleak/graphleak/analyzer/names"
@@ -52,6 +53,12 @@ type Rule struct {
 // URL is the address of the rule's page.
 func (r *Rule) URL() string {
 	return Homepage + "/blob/main/rules/leaks/" + r.Name + "/doc.md"
+}
+
+// Title is the heading of the rule's page.
+func (r *Rule) Title() string {
+	title, _, _ := strings.Cut(strings.TrimPrefix(r.Doc, "# "), "\n")
+	return title
 }
 
 // Homepage is where the project lives.

@@ -11,8 +11,13 @@ import (
 	"github.com/graphleak/graphleak/rules"
 )
 
-// maxDelay bounds how long a check waits for the user to pause.
-const maxDelay = 250 * time.Millisecond
+const (
+	// maxDelay bounds how long a check waits for the user to pause.
+	maxDelay = 250 * time.Millisecond
+	// importDelay is how long the user has to pause in one document before
+	// those that import it are checked again.
+	importDelay = 400 * time.Millisecond
+)
 
 // maxChecks is how many checks run at once.
 func maxChecks() int { return runtime.GOMAXPROCS(0) }
@@ -94,7 +99,7 @@ func (s *server) startCheck(view *snapshot, doc *document) {
 	go func() {
 		c := doc.check
 		defer c.cancel()
-		c.out = s.runCheck(c, doc)
+		c.out = s.runCheck(c, view.checker, doc)
 		close(c.ended)
 		if c.out.err == nil && doc.python() {
 			s.publish.diagnostics(s, view, doc)
@@ -103,7 +108,7 @@ func (s *server) startCheck(view *snapshot, doc *document) {
 }
 
 // runCheck checks doc when its turn has come.
-func (s *server) runCheck(c *check, doc *document) outcome {
+func (s *server) runCheck(c *check, checker checker, doc *document) outcome {
 	if !doc.python() {
 		return outcome{}
 	}
@@ -121,7 +126,7 @@ func (s *server) runCheck(c *check, doc *document) outcome {
 		return outcome{err: c.ctx.Err()}
 	}
 	began := time.Now()
-	report, err := s.checkSource(c.ctx, doc.source())
+	report, err := s.checkSource(c.ctx, checker, doc.source())
 	if err != nil {
 		return outcome{err: err}
 	}
@@ -135,7 +140,7 @@ func (s *server) runCheck(c *check, doc *document) outcome {
 
 // checkSource runs the checker. If that breaks, the source counts as skipped.
 // An error means that ctx has ended.
-func (s *server) checkSource(ctx context.Context, src rules.Source) (report rules.Report, err error) {
+func (s *server) checkSource(ctx context.Context, checker checker, src rules.Source) (report rules.Report, err error) {
 	const broken = "an internal error of Graphleak prevented the analysis; its log has the details"
 	defer func() {
 		if r := recover(); r != nil {
@@ -143,7 +148,7 @@ func (s *server) checkSource(ctx context.Context, src rules.Source) (report rule
 			report, err = rules.Report{Skipped: broken}, nil
 		}
 	}()
-	report, err = s.checker.Check(ctx, src)
+	report, err = checker.Check(ctx, src)
 	if err != nil && ctx.Err() == nil {
 		s.log.errorf("checking %s: %v", src.Path, err)
 		return rules.Report{Skipped: broken}, nil

@@ -9,6 +9,7 @@ import (
 
 	"github.com/graphleak/graphleak/analyzer/text"
 	"github.com/graphleak/graphleak/rules"
+	"github.com/graphleak/graphleak/rules/repair"
 )
 
 // fixAllKind is the kind of the action that applies all safe fixes.
@@ -77,15 +78,12 @@ func (v *snapshot) quickFixes(doc *document, findings []rules.Finding, selection
 	return actions
 }
 
-// fixAll applies the preferred fix of every finding of doc that has a safe one,
-// as far as they do not get in each other's way.
+// fixAll applies the safe fixes of doc that do not get in each other's way.
 func (v *snapshot) fixAll(doc *document, findings []rules.Finding) (*protocol.CodeAction, bool) {
 	var edits []rules.FileEdit
-	for _, f := range findings {
-		if len(f.Fixes) == 0 || f.Fixes[0].Safety != rules.Safe || overlap(edits, f.Fixes[0].Edits) {
-			continue
-		}
-		edits = append(edits, f.Fixes[0].Edits...)
+	chosen, _ := repair.Select(doc.path, findings, false)
+	for _, edit := range chosen {
+		edits = append(edits, rules.FileEdit{Path: doc.path, Edit: edit})
 	}
 	if len(edits) == 0 {
 		return nil, false
@@ -96,18 +94,6 @@ func (v *snapshot) fixAll(doc *document, findings []rules.Finding) (*protocol.Co
 	}
 	kind := fixAllKind
 	return &protocol.CodeAction{Title: "Apply all safe fixes of Graphleak", Kind: &kind, Edit: edit}, true
-}
-
-// overlap reports whether an edit of b touches one of a.
-func overlap(a, b []rules.FileEdit) bool {
-	for _, x := range a {
-		for _, y := range b {
-			if x.Path == y.Path && x.Start <= y.End && y.Start <= x.End {
-				return true
-			}
-		}
-	}
-	return false
 }
 
 // workspaceEdit makes the client apply edits, of doc or other open documents,

@@ -10,6 +10,7 @@ import (
 	"go.lsp.dev/protocol"
 
 	"github.com/graphleak/graphleak/analyzer/crash"
+	"github.com/graphleak/graphleak/rules"
 	"github.com/graphleak/graphleak/rules/failures"
 )
 
@@ -47,7 +48,7 @@ func (s *server) executeCommand(ctx context.Context, view *snapshot, params *pro
 		if len(params.Arguments) != 1 || json.Unmarshal(params.Arguments[0], &topic) != nil {
 			return nil, jsonrpc2.Errorf(jsonrpc2.InvalidParams, "%s takes one argument: the code of a rule or the id of a failure", explainCommand)
 		}
-		return s.explain(topic)
+		return explain(view.checker.Rules(), topic)
 	}
 	return nil, jsonrpc2.Errorf(jsonrpc2.InvalidParams, "there is no command %q", params.Command)
 }
@@ -58,8 +59,8 @@ type explainResult struct {
 }
 
 // explain returns the page about a rule or a failure.
-func (s *server) explain(topic string) (protocol.LSPAny, error) {
-	for _, rule := range s.opts.Checker.Rules() {
+func explain(all []*rules.Rule, topic string) (protocol.LSPAny, error) {
+	for _, rule := range all {
 		if topic == rule.Code || topic == rule.Name {
 			return json.Marshal(explainResult{Markdown: rule.Doc})
 		}
@@ -71,9 +72,9 @@ func (s *server) explain(topic string) (protocol.LSPAny, error) {
 }
 
 // diagnose explains a failed run. Suspects are looked for in the workspace
-// folders of view.
+// folders of view, in the text that the user sees where a file is open.
 func (s *server) diagnose(ctx context.Context, view *snapshot, arg diagnoseArgument) (protocol.LSPAny, error) {
-	diagnoser := failures.NewDiagnoser(failures.Options{Roots: view.roots(), Checker: s.opts.Checker})
+	diagnoser := failures.NewDiagnoser(failures.Options{Roots: view.roots(), Checker: s.opts.Checker, Open: view.text})
 	name := arg.URI
 	if name == "" {
 		name = "log"

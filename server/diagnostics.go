@@ -16,9 +16,6 @@ import (
 // diagnosticSource is who the client shows the diagnostics to be from.
 const diagnosticSource = "graphleak"
 
-// pages is where the page of every rule can be read.
-const pages = "https://github.com/graphleak/graphleak/blob/main/rules/leaks/"
-
 // publisher sends diagnostics. One goroutine does so at a time: between the
 // look at which version is the newest and the message, nothing may come.
 type publisher struct{ mu sync.Mutex }
@@ -78,7 +75,7 @@ func (v *snapshot) diagnostic(doc *document, f rules.Finding) protocol.Diagnosti
 		Range:           v.span(doc, f.Span),
 		Severity:        severity(f.Severity),
 		Code:            protocol.String(f.Code),
-		CodeDescription: protocol.CodeDescription{Href: page(f)},
+		CodeDescription: protocol.CodeDescription{Href: v.page(f)},
 		Source:          protocol.NewOptional(diagnosticSource),
 		Message:         protocol.String(f.Message),
 		Data:            v.diagnosticData(doc, f),
@@ -128,7 +125,14 @@ func (v *snapshot) diagnosticData(doc *document, f rules.Finding) protocol.LSPAn
 }
 
 // page is the address of what there is to read about the rule of f.
-func page(f rules.Finding) uri.URI { return uri.URI(pages + f.Rule + "/doc.md") }
+func (v *snapshot) page(f rules.Finding) uri.URI {
+	for _, rule := range v.checker.Rules() {
+		if rule.Code == f.Code {
+			return uri.URI(rule.URL())
+		}
+	}
+	return ""
+}
 
 func severity(s rules.Severity) protocol.DiagnosticSeverity {
 	switch s {

@@ -20,6 +20,7 @@ type document struct {
 	version  int32
 	text     []byte
 	mapper   func() *text.Mapper
+	imported func() map[string]bool // the words of its imports
 
 	// held are the findings of the last version that had been checked, shifted
 	// to this one.
@@ -53,6 +54,7 @@ func openDocument(item *protocol.TextDocumentItem, check *check) *document {
 func (d *document) setText(src []byte) {
 	d.text = src
 	d.mapper = sync.OnceValue(func() *text.Mapper { return text.NewMapper(src) })
+	d.imported = sync.OnceValue(func() map[string]bool { return importedNames(src) })
 }
 
 // next is the version that follows from changes, made one after the other, and

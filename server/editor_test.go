@@ -17,6 +17,7 @@ import (
 	"go.lsp.dev/uri"
 
 	"github.com/graphleak/graphleak/rules"
+	"github.com/graphleak/graphleak/rules/leaks"
 )
 
 // patience is how long a test waits for what must happen.
@@ -80,7 +81,7 @@ func connectEditor(t testing.TB, checker checker, toServer io.Reader, fromServer
 	opts.Checker, _ = checker.(*rules.Checker)
 	go func() {
 		defer close(e.ended)
-		e.result = serve(context.Background(), toServer, fromServer, opts, checker)
+		e.result = serve(context.Background(), toServer, fromServer, opts, reading(checker))
 	}()
 	e.conn = jsonrpc2.NewConn(jsonrpc2.NewStream(pipe{toEditor, counted{fromEditor, &e.sent}, fromEditor.Close}), jsonrpc2.WithCodec(codec{}))
 	e.server = protocol.ServerDispatcher(e.conn)
@@ -273,12 +274,24 @@ func span(startLine, startColumn, endLine, endColumn uint32) protocol.Range {
 	}
 }
 
+// reading makes a server use checker.
+func reading(c checker) func(rules.Files) checker {
+	return func(files rules.Files) checker {
+		if real, ok := c.(*rules.Checker); ok {
+			return real.With(files)
+		}
+		return c
+	}
+}
+
 // checkerFunc is a checker for what the real one does not do: fail and dawdle.
 type checkerFunc func(ctx context.Context, src rules.Source) (rules.Report, error)
 
 func (f checkerFunc) Check(ctx context.Context, src rules.Source) (rules.Report, error) {
 	return f(ctx, src)
 }
+
+func (checkerFunc) Rules() []*rules.Rule { return leaks.All() }
 
 // message is what a diagnostic says.
 func message(t testing.TB, d protocol.Diagnostic) string {

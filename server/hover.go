@@ -58,7 +58,7 @@ func (v *snapshot) explain(doc *document, f rules.Finding) string {
 	for _, e := range f.Evidence {
 		fmt.Fprintf(&b, item, v.where(doc, e), e.Message)
 	}
-	fmt.Fprintf(&b, link, f.Code, page(f))
+	fmt.Fprintf(&b, link, f.Code, v.page(f))
 	return b.String()
 }
 

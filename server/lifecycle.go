@@ -21,6 +21,7 @@ func (s *server) initialize(_ context.Context, _ *snapshot, params *protocol.Ini
 		client:  clientAbilities(params.Capabilities, encoding),
 		folders: workspaceFolders(params),
 	}
+	view.checker = s.checkerFor(view)
 	s.session.set(view)
 	s.log.setTrace(params.Trace)
 	if params.ProcessID != nil {

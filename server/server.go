@@ -46,6 +46,7 @@ type Options struct {
 // checker is what the server needs of a *rules.Checker to check documents.
 type checker interface {
 	Check(ctx context.Context, src rules.Source) (rules.Report, error)
+	Rules() []*rules.Rule
 }
 
 // Why Serve returned although nobody asked it to, as the protocol wants to be
@@ -62,15 +63,17 @@ var (
 // Both ends are closed, if they can be, when Serve returns. Reading from in may
 // go on until that has an effect.
 func Serve(ctx context.Context, in io.Reader, out io.Writer, opts Options) error {
-	return serve(ctx, in, out, opts, opts.Checker)
+	return serve(ctx, in, out, opts, func(files rules.Files) checker { return opts.Checker.With(files) })
 }
 
-func serve(ctx context.Context, in io.Reader, out io.Writer, opts Options, checker checker) error {
+// serve is Serve with a checker of the caller's, given the files that imports
+// are read from.
+func serve(ctx context.Context, in io.Reader, out io.Writer, opts Options, reading func(rules.Files) checker) error {
 	ctx, stop := context.WithCancelCause(ctx)
 	defer stop(nil)
 	s := &server{
 		opts:    opts,
-		checker: checker,
+		reading: reading,
 		ctx:     ctx,
 		stop:    stop,
 		slots:   make(chan struct{}, maxChecks()),
@@ -103,7 +106,7 @@ var errLeft = errors.New("the client left")
 // server is one session with one client.
 type server struct {
 	opts    Options
-	checker checker
+	reading func(rules.Files) checker
 	stream  *stream
 	conn    jsonrpc2.Conn
 	client  protocol.Client

@@ -22,6 +22,7 @@ type session struct {
 type snapshot struct {
 	client    abilities
 	folders   []protocol.WorkspaceFolder
+	checker   checker // of the documents; imports do not lead out of the folders
 	documents map[uri.URI]*document
 }
 
@@ -64,7 +65,8 @@ func (v *snapshot) without(id uri.URI) *snapshot {
 	return &next
 }
 
-// withFolders is v after a change of its workspace folders.
+// withFolders is v after a change of its workspace folders. Its checker is still
+// that of v.
 func (v *snapshot) withFolders(event protocol.WorkspaceFoldersChangeEvent) *snapshot {
 	next := *v
 	next.folders = slices.Clone(v.folders)
@@ -87,6 +89,15 @@ func (v *snapshot) document(path string) (*document, bool) {
 		}
 	}
 	return nil, false
+}
+
+// text is the text of the open document of a path.
+func (v *snapshot) text(path string) ([]byte, bool) {
+	doc, open := v.document(path)
+	if !open {
+		return nil, false
+	}
+	return doc.text, true
 }
 
 // roots are the workspace folders that are directories here.

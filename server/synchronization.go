@@ -2,9 +2,35 @@ package server
 
 import (
 	"fmt"
+	"time"
 
 	"go.lsp.dev/protocol"
+
+	"github.com/graphleak/graphleak/rules"
 )
+
+// checkerFor is a checker whose imports are read from the documents that are
+// open at that time, and else from disk within the folders of view.
+func (s *server) checkerFor(view *snapshot) checker {
+	open := func(path string) ([]byte, bool) { return s.session.snapshot().text(path) }
+	return s.reading(rules.Files{Open: open, Within: view.roots()})
+}
+
+// checkAgain makes view the newest snapshot and has those of its documents that
+// again lists checked once more, after a delay.
+func (s *server) checkAgain(view *snapshot, again []*document, delay time.Duration) {
+	for i, doc := range again {
+		check := doc.check.next(s)
+		check.delay = max(check.delay, delay)
+		again[i] = doc.again(check)
+		doc.check.cancel()
+	}
+	view = view.with(again...)
+	s.session.set(view)
+	for _, doc := range again {
+		s.startCheck(view, doc)
+	}
+}
 
 // didOpen takes over a document from the client and has it checked.
 func (s *server) didOpen(params *protocol.DidOpenTextDocumentParams) error {
@@ -14,7 +40,7 @@ func (s *server) didOpen(params *protocol.DidOpenTextDocumentParams) error {
 		before.check.cancel() // opened twice: the client forgot to close it
 	}
 	view = view.with(doc)
-	s.session.set(view)
+	s.checkAgain(view, view.importers(doc), importDelay)
 	s.startCheck(view, doc)
 	return nil
 }
@@ -33,27 +59,16 @@ func (s *server) didChange(params *protocol.DidChangeTextDocumentParams) error {
 	}
 	before.check.cancel()
 	view = view.with(doc)
-	s.session.set(view)
+	s.checkAgain(view, view.importers(doc), importDelay)
 	s.startCheck(view, doc)
 	return nil
 }
 
-// didSave checks the other documents again: they may import what was saved,
-// and files that are imported are read from disk.
+// didSave checks all other documents again. They may import what was saved
+// through files that are not open, and what else changed on disk is seen, too.
 func (s *server) didSave(params *protocol.DidSaveTextDocumentParams) error {
 	view := s.session.snapshot()
-	var again []*document
-	for id, doc := range view.documents {
-		if id != params.TextDocument.URI && doc.python() {
-			again = append(again, doc.again(doc.check.next(s)))
-			doc.check.cancel()
-		}
-	}
-	view = view.with(again...)
-	s.session.set(view)
-	for _, doc := range again {
-		s.startCheck(view, doc)
-	}
+	s.checkAgain(view, view.files(func(doc *document) bool { return doc.uri != params.TextDocument.URI }), 0)
 	return nil
 }
 
@@ -65,15 +80,19 @@ func (s *server) didClose(params *protocol.DidCloseTextDocumentParams) error {
 		return fmt.Errorf("%s is not open", params.TextDocument.URI)
 	}
 	doc.check.cancel()
-	s.session.set(view.without(doc.uri))
+	view = view.without(doc.uri)
+	s.checkAgain(view, view.importers(doc), importDelay)
 	if doc.python() {
 		go s.publish.clear(s, doc.uri)
 	}
 	return nil
 }
 
-// didChangeWorkspaceFolders adds and removes workspace folders.
+// didChangeWorkspaceFolders adds and removes workspace folders. Imports may lead
+// to other files then.
 func (s *server) didChangeWorkspaceFolders(params *protocol.DidChangeWorkspaceFoldersParams) error {
-	s.session.set(s.session.snapshot().withFolders(params.Event))
+	view := s.session.snapshot().withFolders(params.Event)
+	view.checker = s.checkerFor(view)
+	s.checkAgain(view, view.files(func(*document) bool { return true }), 0)
 	return nil
 }

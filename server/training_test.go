@@ -234,4 +234,9 @@ torch.OutOfMemoryError: CUDA out of memory. Tried to allocate 2.00 GiB. GPU 0 ha
 	assert.Equal(t, "train.py", suspect.Path)
 	assert.Equal(t, "GL101", suspect.Code)
 	assert.Equal(t, 9, suspect.Range.Start.Line)
+
+	e.open(uri.File(filepath.Join(folder, "train.py")), 1, "# edited\n"+training)
+	diagnose()
+	require.Len(t, result.Diagnosis.Suspects, 1)
+	assert.Equal(t, 10, result.Diagnosis.Suspects[0].Range.Start.Line, "where it is in the editor")
 }

@@ -179,10 +179,16 @@ func suspectFixes(suspects []Suspect, failure string) []Fix {
 	}
 	for _, s := range suspects {
 		if len(fixes) < 3 && (s.Grows == DeviceGraph || s.Grows == DeviceValues || s.Evaluation) {
-			fixes = append(fixes, Fix{Title: fmt.Sprintf("Fix %s in %s", s.Code, s.place()), Detail: s.Message})
+			fixes = append(fixes, Fix{Title: fmt.Sprintf("Fix %s in %s", s.Code, s.place()), Detail: advice(s.Message)})
 		}
 	}
 	return fixes
+}
+
+// advice is the last sentence of a finding's message, which says what to do. The
+// others are shown with the suspect.
+func advice(message string) string {
+	return strings.TrimSpace(message[strings.LastIndex(message, ". ")+1:])
 }
 
 // growthOf is the series of the stream that failed, if it rises.

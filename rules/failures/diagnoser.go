@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"path/filepath"
 
 	"github.com/graphleak/graphleak/analyzer/crash"
 	"github.com/graphleak/graphleak/analyzer/syntax"
@@ -13,9 +14,12 @@ import (
 
 // Options of a Diagnoser.
 type Options struct {
-	// Roots are the workspace folders. Files that a traceback names are looked
-	// up in them and never anywhere else.
+	// Roots are the workspace folders. Files that a traceback names, and what
+	// these import, are looked up in them and never anywhere else.
 	Roots []string
+	// Open, if not nil, gives the text of files that are open in an editor. It
+	// comes before what is on disk.
+	Open func(path string) ([]byte, bool)
 	// Checker looks for suspects in those files; nil names none.
 	Checker *rules.Checker
 }
@@ -29,11 +33,28 @@ func NewDiagnoser(opts Options) *Diagnoser {
 	_, knowledge := load()
 	c := crash.Options{Knowledge: knowledge, Roots: opts.Roots}
 	if opts.Checker != nil {
+		checker := opts.Checker.With(rules.Files{Open: opts.Open, Within: absolute(opts.Roots)})
 		c.Suspects = func(ctx context.Context, file crash.File) ([]crash.Suspect, error) {
-			return suspects(ctx, opts.Checker, file)
+			if opts.Open != nil {
+				if src, open := opts.Open(file.Name()); open {
+					file.Text = src
+				}
+			}
+			return suspects(ctx, checker, file)
 		}
 	}
 	return &Diagnoser{crash.New(c)}
+}
+
+// absolute are the directories as the checker names files.
+func absolute(dirs []string) []string {
+	var abs []string
+	for _, dir := range dirs {
+		if dir, err := filepath.Abs(dir); err == nil {
+			abs = append(abs, dir)
+		}
+	}
+	return abs
 }
 
 // Diagnose reads the inputs, one incident, to their ends and says what failed

@@ -205,6 +205,37 @@ func TestNodesLeftBehindDoNotExplainAFullDevice(t *testing.T) {
 	assert.Equal(t, "memory.cuda-oom.undetermined", got.Failure)
 }
 
+func TestImportsOfSuspectsDoNotLeadOutOfTheWorkspace(t *testing.T) {
+	project := t.TempDir()
+	write := func(name, text string) {
+		t.Helper()
+		require.NoError(t, os.MkdirAll(filepath.Dir(filepath.Join(project, name)), 0o755))
+		require.NoError(t, os.WriteFile(filepath.Join(project, name), []byte(text), 0o644))
+	}
+	write(".git/HEAD", "ref: refs/heads/main\n")
+	write("meter.py", "values = []\n\n\ndef keep(value):\n    values.append(value)\n")
+	const script = `import torch.nn.functional as F
+from torch import nn
+from meter import keep
+
+
+def train(model: nn.Module, loader):
+    for x, y in loader:
+        keep(F.cross_entropy(model(x), y))
+`
+	write("training/train.py", script)
+	suspects := func(folder string) []crash.Suspect {
+		t.Helper()
+		d := NewDiagnoser(Options{Roots: []string{filepath.Join(project, folder)}, Checker: rules.NewChecker(leaks.All()...)})
+		log := "Traceback (most recent call last):\n" + call(t, script, "train", "keep(F.cross_entropy(model(x), y))") + full
+		got, err := d.Diagnose(t.Context(), []crash.Input{{Name: "log", Reader: strings.NewReader(log)}})
+		require.NoError(t, err)
+		return got.Suspects
+	}
+	assert.NotEmpty(t, suspects("."))
+	assert.Empty(t, suspects("training"))
+}
+
 func TestErrorsOfReadersAndTheEndOfTheContextAreReported(t *testing.T) {
 	broken := errors.New("the disk is gone")
 	_, err := NewDiagnoser(Options{}).Diagnose(t.Context(), []crash.Input{{Name: "x.log", Reader: iotest.ErrReader(broken)}})
