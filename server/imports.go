@@ -18,7 +18,7 @@ func (v *snapshot) importers(of *document) []*document {
 	found := []*document{of}
 	for i := 0; i < len(found); i++ {
 		found = append(found, v.files(func(doc *document) bool {
-			return doc.mayImport(found[i]) && !slices.ContainsFunc(found, func(f *document) bool { return f.uri == doc.uri })
+			return !slices.ContainsFunc(found, func(f *document) bool { return f.uri == doc.uri }) && doc.mayImport(found[i])
 		})...)
 	}
 	return found[1:]
