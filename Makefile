@@ -23,11 +23,11 @@ $(BINARY): requirements
 	go build -trimpath -ldflags '-s -w -X main.version=$(VERSION)' -o $@ .
 
 dist/extension.js: node_modules/.package-lock.json $(wildcard extension/src/*.ts) extension/build.mjs
-	npm run --silent build
+	@npm run --silent build
 
 # npm writes this file last, so it is as new as the installed packages.
 node_modules/.package-lock.json: package.json package-lock.json | requirements
-	npm ci --no-audit --no-fund
+	npm ci --no-audit --no-fund --loglevel=error
 	@touch $@
 
 # Findings are what the example is there for: exit code 1 is success here.

@@ -151,6 +151,7 @@ type outcome struct {
 	// Where fixes were asked for:
 	original, fixed []byte
 	fixes           int   // number of fixes between the two
+	left            int   // number of findings after them
 	unfixed         error // why fixes were not applied
 }
 
@@ -223,7 +224,7 @@ func (c *checkCmd) checkInput(ctx context.Context, checker *rules.Checker, in in
 	if !fix {
 		return o, nil
 	}
-	o.original, o.fixed = content, content
+	o.original, o.fixed, o.left = content, content, len(o.findings)
 	repaired, err := repair.Apply(ctx, check, src, rep, c.UnsafeFixes)
 	switch {
 	case ctx.Err() != nil:
@@ -231,7 +232,7 @@ func (c *checkCmd) checkInput(ctx context.Context, checker *rules.Checker, in in
 	case err != nil:
 		o.unfixed = err
 	default:
-		o.fixed, o.fixes = repaired.Text, repaired.Applied
+		o.fixed, o.fixes, o.left = repaired.Text, repaired.Applied, len(repaired.Report.Findings)
 	}
 	return o, nil
 }
@@ -281,6 +282,7 @@ func summarize(outcomes []outcome, skipped []sources.Skipped) report.Result {
 			result.Skipped = append(result.Skipped, sources.Skipped{Path: o.path, Reason: o.skipped})
 		}
 	}
+	slices.SortStableFunc(result.Skipped, func(a, b sources.Skipped) int { return cmp.Compare(a.Path, b.Path) })
 	for _, o := range outcomes {
 		for _, f := range o.findings {
 			f.Evidence = quoted(f, result.Texts)
@@ -325,9 +327,9 @@ func relative(path string) string {
 
 // showDiff writes what fixes would change.
 func (c *checkCmd) showDiff(out *console, outcomes []outcome, skipped []sources.Skipped) error {
-	fixes := 0
+	left := 0
 	for _, o := range outcomes {
-		fixes += o.fixes
+		left += o.left
 		path := filepath.ToSlash(o.path)
 		if _, err := io.WriteString(out.Stdout, udiff.Unified(path, path, string(o.original), string(o.fixed))); err != nil {
 			return err
@@ -338,7 +340,7 @@ func (c *checkCmd) showDiff(out *console, outcomes []outcome, skipped []sources.
 	for _, s := range result.Skipped {
 		fmt.Fprintf(out.Stderr, "%s: skipped: %s\n", s.Path, s.Reason)
 	}
-	fmt.Fprintf(out.Stderr, "--fix would repair %d of %d findings.\n", fixes, len(result.Findings))
+	fmt.Fprintf(out.Stderr, "Findings now: %d, after these changes: %d.\n", len(result.Findings), left)
 	return c.verdict(result)
 }
 

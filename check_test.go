@@ -171,7 +171,7 @@ func TestCheckDoesTheRestOfWhatItCannotRead(t *testing.T) {
 		skipped[s.Path] = s.Reason
 	}
 	assert.Contains(t, skipped["latin.py"], "UTF-8")
-	assert.Contains(t, skipped["huge.py"], "larger")
+	assert.Equal(t, "larger than 1 MiB", skipped["huge.py"])
 	assert.Contains(t, skipped["long.py"], "lines")
 	assert.Contains(t, skipped["loop"], "directory loop")
 	assert.Contains(t, skipped["notes.txt"], "not a Python file")
@@ -348,7 +348,7 @@ func TestDiffChangesNothing(t *testing.T) {
 +        total_loss += loss.detach()
      print(f"{total_loss:.3f}")
 `, got.stdout)
-		assert.Equal(t, "--fix would repair 1 of 1 findings.\n", got.stderr)
+		assert.Equal(t, "Findings now: 1, after these changes: 0.\n", got.stderr)
 		assert.Equal(t, leak, readFile(t, "leak.py"))
 	}
 }

@@ -33,6 +33,8 @@ type command struct {
 	Explain  explainCmd  `cmd:"" help:"Print what there is to know about a rule or a failure."`
 	Serve    serveCmd    `cmd:"" help:"Be a language server on standard input and output."`
 	Version  versionCmd  `cmd:"" help:"Print the version of this program."`
+
+	ShowVersion kong.VersionFlag `name:"version" help:"The same."`
 }
 
 // console is where a subcommand reads and writes.
@@ -67,6 +69,7 @@ func run(ctx context.Context, out *console, args []string) int {
 		kong.Writers(out.Stdout, out.Stderr),
 		kong.Exit(func(code int) { exited, exitCode = true, code }),
 		kong.ConfigureHelp(kong.HelpOptions{Compact: true}),
+		kong.Vars{"version": versionLine()},
 		kong.BindTo(ctx, (*context.Context)(nil)),
 		kong.Bind(out),
 	)

@@ -61,6 +61,7 @@ func TestVersion(t *testing.T) {
 	got := graphleak(t, "", "version")
 	assert.Equal(t, exitClean, got.code)
 	assert.Regexp(t, `^graphleak \S+ \(go1\.\d+\S*, \w+/\w+\)\n$`, got.stdout)
+	assert.Equal(t, got, graphleak(t, "", "--version"))
 }
 
 func TestWrongUsage(t *testing.T) {

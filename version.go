@@ -15,9 +15,12 @@ type versionCmd struct{}
 
 // Run prints one line: name, version, and what the binary was built with.
 func (versionCmd) Run(_ context.Context, out *console) error {
-	_, err := fmt.Fprintf(out.Stdout, "graphleak %s (%s, %s/%s)\n",
-		currentVersion(), runtime.Version(), runtime.GOOS, runtime.GOARCH)
+	_, err := fmt.Fprintln(out.Stdout, versionLine())
 	return err
+}
+
+func versionLine() string {
+	return fmt.Sprintf("graphleak %s (%s, %s/%s)", currentVersion(), runtime.Version(), runtime.GOOS, runtime.GOARCH)
 }
 
 // currentVersion is the release's version, or what the Go toolchain knows

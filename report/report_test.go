@@ -79,7 +79,7 @@ func TestText(t *testing.T) {
 
 data/big.py: skipped: larger than 10 bytes
 
-Found 1 error in 1 of 2 files (1 skipped in whole or part). Run again with --fix to repair 1 of them, or with --diff to see how.
+Found 1 error in 1 of 2 files (1 path skipped in whole or part). Run again with --fix to repair 1 of them, or with --diff to see how.
 Why it matters: graphleak explain GL101
 `, write(t, sample(t), Text))
 }

@@ -151,7 +151,7 @@ func printable(s string) string {
 func (out textWriter) summary(result Result) {
 	checked := count(result.Files, "file")
 	if n := len(result.Skipped); n > 0 {
-		checked += fmt.Sprintf(" (%d skipped in whole or part)", n)
+		checked += fmt.Sprintf(" (%s skipped in whole or part)", count(n, "path"))
 	}
 	switch {
 	case result.Files == 0:

@@ -241,7 +241,7 @@ func (in *incident) evidence(e *Event, s standing) []Evidence {
 	add(e.Line, text, why)
 	if t := e.Traceback; t != nil {
 		if f, ok := t.innermost(userFrame); ok {
-			add(f.At, strings.TrimSpace(fmt.Sprintf("%s:%d %s  %s", f.Path, f.Line, f.inFunc(), f.Code)), "the innermost call in your own code")
+			add(f.At, strings.TrimSuffix(fmt.Sprintf("%s:%d %s: %s", f.Path, f.Line, f.inFunc(), f.Code), ": "), "the innermost call in your own code")
 		}
 	}
 	if e.Step.known() && e.Step.Line > 0 {

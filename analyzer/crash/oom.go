@@ -186,7 +186,7 @@ func (m *oom) arithmetic() []string {
 		title := "held outside PyTorch"
 		terms := []term{{"total", m.total}, {"free", m.free}}
 		if m.self.said() {
-			title = "held by nobody listed"
+			title = "unaccounted for"
 			terms = append(terms, term{"this process", m.self})
 		} else {
 			terms = append(terms, term{"live", m.allocated}, term{"cached", m.unallocated})

@@ -176,23 +176,32 @@ func (d *Diagnosis) Text(width int, colored bool) string {
 		}
 		return c
 	}
-	title, heading, faint := style(color.Bold), style(color.FgCyan, color.Bold), style(color.Faint)
+	strong, heading, faint, plain := style(color.Bold), style(color.FgCyan, color.Bold), style(color.Faint), style()
 	tone := map[Confidence]*color.Color{High: style(color.FgGreen), Medium: style(color.FgYellow), Low: style(color.FgRed)}[d.Confidence]
 	if tone == nil {
 		tone = faint
 	}
 
 	var b strings.Builder
-	fmt.Fprintf(&b, "%s\n%s %s\n\n", title.Sprint(d.Title), faint.Sprint(d.Failure+", confidence"), tone.Sprint(d.Confidence))
+	// Line by line: pagers end a colour with the line.
+	paint := func(c *color.Color, lines string) {
+		for line := range strings.Lines(lines) {
+			b.WriteString(c.Sprint(strings.TrimSuffix(line, "\n")) + "\n")
+		}
+	}
+	fmt.Fprintf(&b, "%s\n%s %s\n\n", strong.Sprint(d.Title), faint.Sprint(d.Failure+", confidence"), tone.Sprint(d.Confidence))
 	b.WriteString(wrap(d.Cause, "", "", width))
 	for _, s := range d.sections() {
 		fmt.Fprintf(&b, "\n%s\n", heading.Sprint(s.title))
 		for _, i := range s.items {
-			b.WriteString(wrap(i.head, "  ", "    ", width))
+			// Of a finding the text matters, of a line of the log the line itself.
+			head, detail := strong, plain
+			if i.code || len(i.detail) == 0 {
+				head, detail = plain, faint
+			}
+			paint(head, wrap(i.head, "  ", "    ", width))
 			for _, line := range i.detail {
-				for l := range strings.Lines(wrap(line, "    ", "    ", width)) {
-					b.WriteString(faint.Sprint(strings.TrimSuffix(l, "\n")) + "\n")
-				}
+				paint(detail, wrap(line, "    ", "    ", width))
 			}
 		}
 	}

@@ -301,9 +301,18 @@ func Read(path string, limit int) ([]byte, error) {
 		return nil, cause(err)
 	}
 	if len(content) > limit {
-		return nil, fmt.Errorf("larger than %d bytes", limit)
+		return nil, fmt.Errorf("larger than %s", size(limit))
 	}
 	return content, nil
+}
+
+// size is a number of bytes in words.
+func size(n int) string {
+	const mib = 1 << 20
+	if n >= mib && n%mib == 0 {
+		return fmt.Sprintf("%d MiB", n/mib)
+	}
+	return fmt.Sprintf("%d bytes", n)
 }
 
 // realPath is the absolute path of a file without symbolic links.
