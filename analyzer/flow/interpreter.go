@@ -2,6 +2,8 @@ package flow
 
 import (
 	"context"
+	"maps"
+	"slices"
 
 	"github.com/graphleak/graphleak/analyzer/names"
 	"github.com/graphleak/graphleak/analyzer/syntax"
@@ -289,13 +291,21 @@ func (in *interpreter) backward(n syntax.NodeID, v *Value, retain bool) {
 
 // throughCalls is as with what went into the unknown calls they came from.
 func (in *interpreter) throughCalls(as atoms) atoms {
-	out := as
-	for _, x := range as {
-		if t := in.atoms[x].through; len(t) > 0 && !out.hasAll(t) {
-			out = out.union(in.throughCalls(t))
+	unknown := func(x Atom) bool { return len(in.atoms[x].through) > 0 }
+	if !slices.ContainsFunc(as, unknown) {
+		return as
+	}
+	seen := make(map[Atom]bool, len(as))
+	todo := slices.Clone(as)
+	for len(todo) > 0 {
+		x := todo[len(todo)-1]
+		todo = todo[:len(todo)-1]
+		if !seen[x] {
+			seen[x] = true
+			todo = append(todo, in.atoms[x].through...)
 		}
 	}
-	return out
+	return slices.Sorted(maps.Keys(seen))
 }
 
 // freeCarried frees what a loop that is over left at a place: losses that were
