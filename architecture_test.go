@@ -6,6 +6,8 @@ import (
 	"errors"
 	"io"
 	"os/exec"
+	"path/filepath"
+	"regexp"
 	"slices"
 	"strings"
 	"testing"
@@ -119,5 +121,34 @@ func TestLayersHaveNoCycle(t *testing.T) {
 	}
 	for layer := range layers {
 		assert.False(t, reaches(layer, layer, 0), "%q depends on itself", layer)
+	}
+}
+
+// quoted are the names in back quotes of a page.
+var quoted = regexp.MustCompile("`([^`]+)`")
+
+func TestEveryDependencyHasItsReason(t *testing.T) {
+	page := readFile(t, filepath.Join("docs", "dependencies.md"))
+	var named []string
+	for _, m := range quoted.FindAllStringSubmatch(page, -1) {
+		named = append(named, m[1])
+	}
+	for _, p := range listPackages(t) {
+		for _, imported := range slices.Concat(p.Imports, p.TestImports, p.XTestImports) {
+			host, _, _ := strings.Cut(imported, "/")
+			if !strings.Contains(host, ".") || isWithin(imported, modulePath) {
+				continue
+			}
+			assert.True(t, slices.ContainsFunc(named, func(module string) bool { return isWithin(imported, module) }), "%s is not in docs/dependencies.md", imported)
+		}
+	}
+	for _, manifest := range []string{"package.json", "extension/test/e2e/vscode/package.json"} {
+		var npm struct{ Dependencies, DevDependencies, OptionalDependencies map[string]string }
+		require.NoError(t, json.Unmarshal([]byte(readFile(t, manifest)), &npm))
+		for _, packages := range []map[string]string{npm.Dependencies, npm.DevDependencies, npm.OptionalDependencies} {
+			for name := range packages {
+				assert.Contains(t, named, name, "of %s", manifest)
+			}
+		}
 	}
 }
