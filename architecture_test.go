@@ -124,13 +124,13 @@ func TestLayersHaveNoCycle(t *testing.T) {
 	}
 }
 
-// quoted are the names in back quotes of a page.
-var quoted = regexp.MustCompile("`([^`]+)`")
+// backQuoted are the names in back quotes of a page.
+var backQuoted = regexp.MustCompile("`([^`]+)`")
 
 func TestEveryDependencyHasItsReason(t *testing.T) {
 	page := readFile(t, filepath.Join("docs", "dependencies.md"))
 	var named []string
-	for _, m := range quoted.FindAllStringSubmatch(page, -1) {
+	for _, m := range backQuoted.FindAllStringSubmatch(page, -1) {
 		named = append(named, m[1])
 	}
 	for _, p := range listPackages(t) {
