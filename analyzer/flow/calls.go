@@ -309,16 +309,23 @@ func (in *interpreter) invoke(n syntax.NodeID, c *code, receiver *Value, args ar
 		h = &history{}
 		in.histories[codeKey{c.module, c.node}] = h
 	}
+	if h.heavy {
+		return in.callUnknown(n, noValue, args)
+	}
 	if h.inert() && in.sure(in.reachAll(args.values())) == NoGraph {
 		return h.result
 	}
 	activity, births, oldest := in.activity, in.births, in.oldestWritten
 	in.oldestWritten = math.MaxInt
-	out, _ := in.run(n, c, receiver, args)
+	out, _ := in.run(n, c, receiver, args, in.callBudget(c))
+	written := in.oldestWritten
+	in.oldestWritten = min(in.oldestWritten, oldest)
+	if in.histories[codeKey{c.module, c.node}] != h {
+		return out // it proved heavy
+	}
 	h.runs++
 	h.result = out
-	h.active = h.active || in.activity != activity || in.oldestWritten <= births || in.sure(in.reach(out)) > NoGraph
-	in.oldestWritten = min(in.oldestWritten, oldest)
+	h.active = h.active || in.activity != activity || written <= births || in.sure(in.reach(out)) > NoGraph
 	return out
 }
 
@@ -328,6 +335,7 @@ type history struct {
 	// active says that it has recorded an operation, run a backward, made a
 	// module, returned a graph, or changed something that was there before.
 	active bool
+	heavy  bool // running it takes more steps than a call may
 	result *Value
 }
 
@@ -347,10 +355,20 @@ func (in *interpreter) reachAll(vs []*Value) atoms {
 	return out
 }
 
-// run activates a function and returns its result and what it yields.
-func (in *interpreter) run(n syntax.NodeID, c *code, receiver *Value, args arguments) (result, yields *Value) {
+// callBudget is how many steps a called function may take.
+func (in *interpreter) callBudget(c *code) int {
+	if c.module == in.main {
+		return maxCallSteps
+	}
+	return maxForeignSteps
+}
+
+// run activates a function and returns its result and what it yields. A
+// function that needs more steps than it is given is not known.
+func (in *interpreter) run(n syntax.NodeID, c *code, receiver *Value, args arguments, steps int) (result, yields *Value) {
 	in.visited[codeKey{c.module, c.node}] = true
-	outer, off, base := in.frame, in.off, in.state
+	outer, off, base, limit := in.frame, in.off, in.state, in.limit
+	in.limit = min(limit, in.spending+steps)
 	f := &frame{
 		caller: outer, module: c.module, scope: c.scope, closure: c.closure, code: c, depth: outer.depth + 1,
 		call: in.called(n), base: base,
@@ -375,8 +393,15 @@ func (in *interpreter) run(n syntax.NodeID, c *code, receiver *Value, args argum
 			f.result = join(f.result, noValue)
 		}
 	}
+	if in.spending > in.limit {
+		// What it did so far may lack what it does next, such as to detach.
+		in.frame, in.off, in.state, in.limit = outer, off, base, limit
+		in.histories[codeKey{c.module, c.node}] = &history{heavy: true}
+		delete(in.visited, codeKey{c.module, c.node})
+		return in.callUnknown(n, noValue, args), nil
+	}
 	end := merge(base, in.noteResets(syntax.NoNode), append(f.returns, in.state)...)
-	in.frame, in.off = outer, off
+	in.frame, in.off, in.limit = outer, off, limit
 	if end == nil { // it always raises: an abstract method, or a check that failed
 		in.state = base
 		return in.callUnknown(n, noValue, args), f.yields

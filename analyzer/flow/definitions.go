@@ -319,7 +319,7 @@ func (in *interpreter) runModule(m *names.Module) {
 		}
 	}
 	in.frame = &frame{module: m, object: id, scope: m.Scope(t.Root()), base: in.state}
-	in.spending = 0
+	in.spending, in.limit = 0, maxSteps
 	in.block(t.Root())
 	if in.state == nil {
 		in.state = in.frame.base

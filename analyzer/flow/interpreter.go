@@ -121,6 +121,9 @@ type interpreter struct {
 	off     bool  // operations are not recorded: no_grad
 	dry     bool  // first pass over a loop: learns what is written, reports nothing
 	nesting int
+	// limit is the value of spending at which the running function has used up
+	// its budget.
+	limit int
 	// reachRound and reachLeft belong to the running call of reach.
 	reachRound, reachLeft int
 	// consuming says that a store takes elements of an iterator, for which the
@@ -136,7 +139,12 @@ type interpreter struct {
 const (
 	maxDepth   = 12      // calls within calls
 	maxNesting = 1_500   // expressions and statements within each other, across calls
-	maxSteps   = 400_000 // expressions evaluated for one root
+	maxSteps   = 300_000 // expressions evaluated for one root
+	// A called function gets less, so that one part that is large or never
+	// seems to end does not hide what the rest of the program does; one of
+	// another file gets least.
+	maxCallSteps    = 100_000
+	maxForeignSteps = 12_000
 )
 
 // deeper enters one more level of nesting and reports whether that was allowed.
@@ -183,7 +191,7 @@ func (in *interpreter) spent() bool {
 	if in.spending&1023 == 0 && in.ctx.Err() != nil {
 		in.stopped = true
 	}
-	return in.stopped || in.spending > maxSteps
+	return in.stopped || in.spending > in.limit
 }
 
 // variable is the place of a name read or written in the current frame.

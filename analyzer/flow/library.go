@@ -430,7 +430,7 @@ func (in *interpreter) resume(n syntax.NodeID, id ObjectID) *Value {
 
 func (in *interpreter) runGenerator(n syntax.NodeID, info *objectInfo) *Value {
 	was := in.off
-	_, yields := in.run(n, info.code, info.call, info.args)
+	_, yields := in.run(n, info.code, info.call, info.args, in.callBudget(info.code))
 	info.yieldGrad = in.lastYieldGrad
 	in.off = was
 	return orPlain(yields)

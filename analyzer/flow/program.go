@@ -95,8 +95,9 @@ func (in *interpreter) runRoots() {
 				break
 			}
 		}
-		in.frame, in.state, in.loop, in.off, in.spending = module, base.push(), nil, false, 0
+		in.frame, in.state, in.loop, in.off, in.spending, in.limit = module, base.push(), nil, false, 0, maxSteps
 		in.runRoot(next)
+		in.visited[codeKey{next.code.module, next.code.node}] = true
 	}
 	in.frame, in.state = module, base
 }
@@ -119,7 +120,6 @@ func calledNames(t *syntax.Tree, n syntax.NodeID) map[string]bool {
 
 // runRoot runs one function with arguments of which nothing is known.
 func (in *interpreter) runRoot(r *root) {
-	in.visited[codeKey{r.code.module, r.code.node}] = true
 	n := r.code.node
 	var receiver *Value
 	if r.class != 0 && r.code.kind != staticMethod {
@@ -137,7 +137,7 @@ func (in *interpreter) runRoot(r *root) {
 	}
 	var args arguments
 	run := func() {
-		result, yields := in.run(n, r.code, receiver, args)
+		result, yields := in.run(n, r.code, receiver, args, maxSteps)
 		if in.state != nil {
 			in.mark(in.escaped, in.throughCalls(in.reach(result)))
 			in.mark(in.escaped, in.throughCalls(in.reach(yields)))
