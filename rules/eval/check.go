@@ -18,8 +18,8 @@ import (
 	"github.com/graphleak/graphleak/rules/leaks"
 )
 
-// patience is how long one file may take before it counts as a hang.
-const patience = 30 * time.Second
+// patience is how long one file may take.
+const patience = 10 * time.Second
 
 // checked runs the checker so that a file that breaks it is one line of the
 // result and not the end of the run.
@@ -46,15 +46,15 @@ func (c checked) file(ctx context.Context, path string) result {
 		return result{trouble: err.Error()}
 	}
 	start := time.Now()
+	ctx, cancel := context.WithTimeout(ctx, patience)
+	defer cancel()
 	done := make(chan result, 1)
 	go func() { done <- c.source(ctx, path, source) }()
-	timeout := time.NewTimer(patience)
-	defer timeout.Stop()
 	var r result
 	select {
 	case r = <-done:
-	case <-timeout.C:
-		r.trouble = fmt.Sprintf("not done after %v", patience)
+	case <-time.After(2 * patience): // deaf to the end of ctx
+		r.trouble = fmt.Sprintf("not done after %v", 2*patience)
 	}
 	r.source, r.lines, r.took = source, bytes.Count(source, []byte("\n")), time.Since(start)
 	return r

@@ -14,11 +14,11 @@ import (
 )
 
 // scan lists every error and warning of whole repositories. Each of names is a
-// folder, or OWNER/NAME or OWNER/NAME@COMMIT of a repository under the clones.
+// folder, a file, or OWNER/NAME or OWNER/NAME@COMMIT of a repository under the clones.
 func scan(ctx context.Context, c checked, cfg config, names []string, out io.Writer) error {
 	for _, name := range names {
 		dir := name
-		if info, err := os.Stat(name); err != nil || !info.IsDir() {
+		if _, err := os.Stat(name); err != nil {
 			repo, commit, _ := strings.Cut(name, "@")
 			if commit == "" {
 				commit = "HEAD"
@@ -61,10 +61,7 @@ func scanTree(ctx context.Context, c checked, name, dir string, verbose bool, ou
 	lines := 0
 	for i, r := range results {
 		lines += r.lines
-		path, err := filepath.Rel(dir, files[i])
-		if err != nil {
-			return err
-		}
+		path := strings.TrimPrefix(strings.TrimPrefix(files[i], dir), string(filepath.Separator))
 		if r.trouble != "" {
 			fmt.Fprintf(out, "%s: %s\n", path, r.trouble)
 		}
