@@ -1,0 +1,3 @@
+from .loop import evaluate, train
+
+__all__ = ["evaluate", "train"]
