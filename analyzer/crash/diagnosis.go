@@ -3,6 +3,7 @@ package crash
 import (
 	"bytes"
 	"encoding/json"
+	"fmt"
 	"io"
 )
 
@@ -130,6 +131,8 @@ type Suspect struct {
 
 	onStack bool
 }
+
+func (s *Suspect) place() string { return fmt.Sprintf("%s:%d", s.Path, s.Range.Start.Line) }
 
 // Severity orders suspects.
 type Severity int
