@@ -32,6 +32,14 @@ func (s *server) checkAgain(view *snapshot, again []*document, delay time.Durati
 	}
 }
 
+// put makes view with doc, a new version or a new document, the newest snapshot
+// and has doc checked, and later what may import it.
+func (s *server) put(view *snapshot, doc *document) {
+	view = view.with(doc)
+	s.checkAgain(view, view.importers(doc), importDelay)
+	s.startCheck(view, doc)
+}
+
 // didOpen takes over a document from the client and has it checked.
 func (s *server) didOpen(params *protocol.DidOpenTextDocumentParams) error {
 	doc := openDocument(&params.TextDocument, s.newCheck())
@@ -39,9 +47,7 @@ func (s *server) didOpen(params *protocol.DidOpenTextDocumentParams) error {
 	if before, ok := view.documents[doc.uri]; ok {
 		before.check.cancel() // opened twice: the client forgot to close it
 	}
-	view = view.with(doc)
-	s.checkAgain(view, view.importers(doc), importDelay)
-	s.startCheck(view, doc)
+	s.put(view, doc)
 	return nil
 }
 
@@ -58,9 +64,7 @@ func (s *server) didChange(params *protocol.DidChangeTextDocumentParams) error {
 		return err
 	}
 	before.check.cancel()
-	view = view.with(doc)
-	s.checkAgain(view, view.importers(doc), importDelay)
-	s.startCheck(view, doc)
+	s.put(view, doc)
 	return nil
 }
 
