@@ -25,15 +25,7 @@ func (d *Diagnoser) conclude(ctx context.Context, in *incident) (*Diagnosis, err
 		return diag, nil
 	}
 	e := s.initiating
-	if !e.Step.known() {
-		// Files of other ranks may have what this one does not print.
-		for _, p := range in.progress {
-			if p.newest.after(e.Step) {
-				e.Step = p.newest
-				e.Step.Line, e.Step.Borrowed = 0, true // a line of another input
-			}
-		}
-	}
+	in.borrowStep(e)
 	var suspects []Suspect
 	var missing []string
 	if e.Page.Family == memoryFamily {
@@ -60,22 +52,46 @@ func (d *Diagnoser) conclude(ctx context.Context, in *incident) (*Diagnosis, err
 	diag.Verify = page.Verify
 	diag.Missing = distinct(slices.Concat(v.missing, missing, page.Missing))
 
+	in.nameInitiator(diag, s)
+	diag.Evidence = in.evidence(e, s)
+	diag.Collateral = in.collateral(e, s)
+	return diag, nil
+}
+
+// borrowStep gives an event whose input prints no step the newest step of the
+// others: files of other ranks may have what this one does not print.
+func (in *incident) borrowStep(e *Event) {
+	if e.Step.known() {
+		return
+	}
+	for _, p := range in.progress {
+		if p.newest.after(e.Step) {
+			e.Step = p.newest
+			e.Step.Line, e.Step.Borrowed = 0, true // a line of another input
+		}
+	}
+}
+
+// nameInitiator says where the failure started, and what speaks against knowing
+// that.
+func (in *incident) nameInitiator(diag *Diagnosis, s standing) {
+	e := s.initiating
 	diag.Initiating = &Initiating{Rank: rankOf(e), Host: e.Origin.Host, Line: e.Line, When: e.when(), Input: in.inputName(e.Origin.Input)}
 	if e.Page.Role == RoleCollateral && s.gone == nil {
 		// Who reports it is a victim. Who started it is not in the text.
 		diag.Initiating.Rank, diag.Initiating.Host = nil, ""
-		s.simultan = nil
+		s.simultaneous = nil
 	}
 	if g := s.gone; g != nil {
 		diag.Initiating = &Initiating{Rank: &g.rank, Host: g.host, Line: g.line, When: g.time, Input: in.inputName(g.input)}
 		diag.Cause += fmt.Sprintf(" Rank %d ended by itself with exit code %d; its own output is not in the text.", g.rank, g.exitCode)
-		s.simultan = nil
+		s.simultaneous = nil
 	}
-	if len(s.simultan) > 0 {
+	if len(s.simultaneous) > 0 {
 		diag.Initiating.Rank = nil
-		diag.Cause += fmt.Sprintf(" It failed on ranks %s; nothing in the text tells on which first.", rankList(append([]*Event{e}, s.simultan...)))
+		diag.Cause += fmt.Sprintf(" It failed on ranks %s; nothing in the text tells on which first.", rankList(append([]*Event{e}, s.simultaneous...)))
 	}
-	if s.processes && diag.Initiating.Rank == nil && len(s.simultan) == 0 {
+	if s.processes && diag.Initiating.Rank == nil && len(s.simultaneous) == 0 {
 		diag.Confidence = diag.Confidence.atMost(Medium)
 		lack := "which rank it was: the lines carry no rank"
 		if e.Page.Role == RoleCollateral {
@@ -83,9 +99,6 @@ func (d *Diagnoser) conclude(ctx context.Context, in *incident) (*Diagnosis, err
 		}
 		diag.Missing = append(diag.Missing, lack)
 	}
-	diag.Evidence = in.evidence(e, s)
-	diag.Collateral = in.collateral(e, s)
-	return diag, nil
 }
 
 // when is the time of the event as printed, else the step.

@@ -17,13 +17,13 @@ const (
 
 // standing is what an incident's events mean together.
 type standing struct {
-	initiating *Event
-	simultan   []*Event // as good as the initiating one, on other ranks
-	collateral []*Event
-	recovered  []*Event
-	notes      []Evidence
-	processes  bool          // several processes took part
-	gone       *listedWorker // the process that the initiating event only reports
+	initiating   *Event
+	simultaneous []*Event // as good as the initiating one, on other ranks
+	collateral   []*Event
+	recovered    []*Event
+	notes        []Evidence
+	processes    bool          // several processes took part
+	gone         *listedWorker // the process that the initiating event only reports
 }
 
 // attribute finds the event that started the incident: of what the run did not
@@ -54,7 +54,7 @@ func (in *incident) attribute() standing {
 		for len(top) < len(candidates) && in.strength(candidates[len(top)]) == in.strength(candidates[0]) {
 			top = candidates[:len(top)+1]
 		}
-		s.initiating, s.simultan = in.earliest(top)
+		s.initiating, s.simultaneous = in.earliest(top)
 	}
 	for _, e := range in.events {
 		if s.initiating != nil && e.Page == s.initiating.Page && e.key == s.initiating.key {
