@@ -2,6 +2,7 @@ package leaks
 
 import (
 	"fmt"
+	"math/rand/v2"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -14,6 +15,7 @@ import (
 	"github.com/graphleak/graphleak/analyzer/syntax"
 	"github.com/graphleak/graphleak/analyzer/text"
 	"github.com/graphleak/graphleak/rules"
+	"github.com/graphleak/graphleak/rules/repair"
 )
 
 // The tests of this file change the fixtures in ways whose effect on the
@@ -269,17 +271,54 @@ func TestWhereAProgramStandsDoesNotMatter(t *testing.T) {
 	}
 }
 
-// TestBrokenFixtures takes out a line at a time: whatever is left of the
-// program, it is checked without a fault.
-func TestBrokenFixtures(t *testing.T) {
-	const every = 5
+// mutate changes a few lines of a program: it leaves some out, exchanges or
+// repeats them, and takes in some of another program.
+func mutate(draw *rand.Rand, lines, other []string) string {
+	lines = slices.Clone(lines)
+	for range 1 + draw.IntN(5) {
+		i, j := draw.IntN(len(lines)), draw.IntN(len(lines))
+		switch draw.IntN(6) {
+		case 0:
+			if len(lines) > 1 {
+				lines = slices.Delete(lines, i, i+1)
+			}
+		case 1:
+			lines[i], lines[j] = lines[j], lines[i]
+		case 2:
+			lines[i] = lines[j]
+		case 3:
+			lines[i] = other[draw.IntN(len(other))]
+		case 4:
+			lines[i] = "    " + lines[i]
+		case 5:
+			lines[i] = strings.TrimPrefix(lines[i], "    ")
+		}
+	}
+	return strings.Join(lines, "")
+}
+
+// TestMutatedFixtures checks and fixes programs that are broken in many ways.
+func TestMutatedFixtures(t *testing.T) {
+	const programs = 400
 	checker := rules.NewChecker(All()...)
+	var sources [][]string
 	for _, path := range fixtures(t) {
-		lines := strings.SplitAfter(string(read(t, path).Text), "\n")
-		for i := 0; i < len(lines); i += every {
-			src := strings.Join(slices.Concat(lines[:i], lines[i+1:]), "")
-			report := check(t, checker, rules.Source{Path: path, Text: []byte(src)})
-			assert.NoError(t, wellFormed(report, len(src)), "%s without line %d", path, i+1)
+		sources = append(sources, strings.SplitAfter(string(read(t, path).Text), "\n"))
+	}
+	draw := rand.New(rand.NewPCG(3, 4))
+	for range programs {
+		mutated := mutate(draw, sources[draw.IntN(len(sources))], sources[draw.IntN(len(sources))])
+		src := rules.Source{Path: "mutated.py", Text: []byte(mutated)}
+		report, err := checker.Check(t.Context(), src)
+		require.NoError(t, err)
+		require.NoError(t, wellFormed(report, len(mutated)), mutated)
+		for _, unsafe := range []bool{false, true} {
+			outcome, err := repair.Apply(t.Context(), checker.Check, src, report, unsafe)
+			require.NoError(t, err, mutated)
+			assert.LessOrEqual(t, len(outcome.Report.Findings), len(report.Findings), "a fix brought a finding:\n%s", mutated)
+			for _, f := range outcome.Report.Findings {
+				assert.False(t, slices.ContainsFunc(f.Fixes, func(fix rules.Fix) bool { return fix.Safety == rules.Safe }), "a safe fix was not applied:\n%s", mutated)
+			}
 		}
 	}
 }
