@@ -20,15 +20,6 @@ func (a atoms) has(x Atom) bool {
 	return ok
 }
 
-func (a atoms) hasAll(b atoms) bool {
-	for _, x := range b {
-		if !a.has(x) {
-			return false
-		}
-	}
-	return true
-}
-
 type atomKind uint8
 
 const (

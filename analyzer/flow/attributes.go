@@ -13,7 +13,7 @@ func (in *interpreter) load(n syntax.NodeID) *Value {
 	name := in.tree().Text(n)
 	p := in.variable(name)
 	if v := in.state.get(p); v != nil {
-		return v
+		return in.resolved(v)
 	}
 	if v := in.builtin(name); v != nil {
 		return v
@@ -43,9 +43,7 @@ func (in *interpreter) attribute(n syntax.NodeID, obj *Value, name string) *Valu
 			case c.Effect == torch.Keeps && c.View && !in.isCallee(n): // x.T
 				return join(out, &Value{kinds: KindTensor, size: obj.size, atoms: in.record(n, obj.atoms, false)})
 			case c.Effect == torch.Leaves && !in.isCallee(n):
-				if obj.is(KindTensor) {
-					return plain
-				}
+				return plain
 			}
 		}
 		if name == "grad_fn" {
@@ -75,7 +73,7 @@ func (in *interpreter) field(n syntax.NodeID, obj *Value, id ObjectID, f Symbol,
 	switch info.kind {
 	case objectLibrary:
 		if v := in.state.get(Place{id, f}); v != nil {
-			return v
+			return in.resolved(v)
 		}
 		return in.library(info.name + "." + name)
 	case objectInstance:
@@ -110,10 +108,10 @@ func (in *interpreter) field(n syntax.NodeID, obj *Value, id ObjectID, f Symbol,
 		}
 		return nil
 	case objectScope: // a module of the workspace
-		if v := in.state.get(Place{id, f}); v != nil {
-			return v
+		if info.module != nil {
+			return in.lookIn(info.module, f)
 		}
-		return in.unknownField(id, f)
+		return in.state.get(Place{id, f})
 	case objectUnknown:
 		if v := in.state.get(Place{id, f}); v != nil {
 			return v
@@ -364,7 +362,7 @@ func (in *interpreter) annotated(v *Value, typ syntax.NodeID) *Value {
 		return &c
 	case "Module":
 		for _, id := range c.objects {
-			in.objects[id].module = true
+			in.objects[id].model = true
 		}
 	}
 	return &c
@@ -384,8 +382,8 @@ func (in *interpreter) annotation(typ syntax.NodeID) *Value {
 			return in.expression(n)
 		case syntax.String:
 			name, _ := stringLiteral(t, n).(string)
-			p := Place{in.moduleScope(), in.symbol(name)}
-			return orPlain(in.state.get(p))
+			p := Place{in.namespace(in.frame.module).objects[0], in.symbol(name)}
+			return orPlain(in.resolved(in.state.get(p)))
 		case syntax.GenericType, syntax.Subscript:
 			if head := t.First(n); strings.HasSuffix(t.Text(head), "Optional") {
 				if n = t.Next(head); t.Kind(n) != syntax.Type {
@@ -403,11 +401,6 @@ func (in *interpreter) annotation(typ syntax.NodeID) *Value {
 		}
 		return plain
 	}
-}
-
-// moduleScope is the namespace of the module that runs.
-func (in *interpreter) moduleScope() ObjectID {
-	return in.modules[in.frame.module]
 }
 
 // submodule is a part of a module: one of its layers, a slice of them.

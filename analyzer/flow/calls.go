@@ -237,7 +237,7 @@ func (in *interpreter) callUnknown(n syntax.NodeID, f *Value, args arguments) *V
 	through = through.union(f.atoms)
 	level := Possible
 	for _, fid := range f.objects {
-		if in.objects[fid].module && !in.frozen(fid) {
+		if in.objects[fid].model && !in.frozen(fid) {
 			level = Likely
 		}
 	}

@@ -27,6 +27,7 @@ const (
 	objectModule    // an instance of a library's nn.Module class
 	objectParams    // the parameters of a module
 	objectPartial   // functools.partial
+	objectImport    // a name of another file that was not looked up yet
 )
 
 type objectInfo struct {
@@ -45,11 +46,12 @@ type objectInfo struct {
 	// factory makes the missing elements of a defaultdict.
 	factory   *Value
 	nn        torch.ModuleClass
-	module    bool   // an unknown object is used as a module
-	optimizer bool   // an unknown object has a zero_grad
-	born      int    // when it was made last, in births; 0 for what was there before
-	reached   int    // the last round of reach that saw it
-	call      *Value // of a partial: what it calls; of a generator: its receiver
+	model     bool          // an unknown object is used as a module
+	module    *names.Module // of a namespace or an import
+	optimizer bool          // an unknown object has a zero_grad
+	born      int           // when it was made last, in births; 0 for what was there before
+	reached   int           // the last round of reach that saw it
+	call      *Value        // of a partial: what it calls; of a generator: its receiver
 	args      arguments
 	body      func(*interpreter) *Value // one step of a generator expression
 	yieldGrad torch.GradMode            // of a generator: the grad mode at its last yield

@@ -24,7 +24,8 @@ type analysis struct {
 	objectIDs   map[objectKey]ObjectID
 	loops       map[site]*loop
 	calls       map[callSite]*callSite
-	modules     map[*names.Module]ObjectID // the namespace of a module, once it runs
+	ran         map[*names.Module]bool     // modules whose code ran
+	global      *state                     // what modules bind
 	values      map[*names.Module][]*Value // the last value of each expression
 
 	visited    map[codeKey]bool // functions that ran in some calling context
@@ -115,12 +116,13 @@ type loopExits struct{ breaks, continues []*state }
 // interpreter runs code over abstract values.
 type interpreter struct {
 	*analysis
-	state   *state // nil where control never arrives
-	frame   *frame
-	loop    *loop // innermost running loop
-	off     bool  // operations are not recorded: no_grad
-	dry     bool  // first pass over a loop: learns what is written, reports nothing
-	nesting int
+	state     *state // nil where control never arrives
+	frame     *frame
+	loop      *loop // innermost running loop
+	off       bool  // operations are not recorded: no_grad
+	dry       bool  // first pass over a loop: learns what is written, reports nothing
+	nesting   int
+	lookingUp int // names of other files being looked up within each other
 	// limit is the value of spending at which the running function has used up
 	// its budget.
 	limit int
@@ -267,12 +269,7 @@ func (in *interpreter) backward(n syntax.NodeID, v *Value, retain bool) {
 	in.activity++
 	reached := in.throughCalls(in.reach(v))
 	if in.sure(reached) < Certain {
-		for _, x := range reached {
-			if in.atoms[x].kind == atomOrigin {
-				in.proved[x] = true
-				in.atoms[x].sure = Certain
-			}
-		}
+		in.prove(in.reach(v))
 	}
 	in.need(reached)
 	if retain {
@@ -293,6 +290,23 @@ func (in *interpreter) backward(n syntax.NodeID, v *Value, retain bool) {
 		}
 		if info.kind == atomCarried || info.kind == atomChained {
 			in.freeCarried(n, info.header, info.place, map[Atom]bool{x: true})
+		}
+	}
+}
+
+// prove makes the origins of a value that runs a backward certain: those that
+// did not merely go into another one of them.
+func (in *interpreter) prove(as atoms) {
+	inputs := map[Atom]bool{}
+	for _, x := range as {
+		for _, y := range in.throughCalls(in.atoms[x].through) {
+			inputs[y] = true
+		}
+	}
+	for _, x := range as {
+		if in.atoms[x].kind == atomOrigin && !inputs[x] {
+			in.proved[x] = true
+			in.atoms[x].sure = Certain
 		}
 	}
 }

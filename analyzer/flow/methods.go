@@ -297,13 +297,16 @@ func (in *interpreter) unknownMethod(n, receiver syntax.NodeID, obj *Value, id O
 	if torch.ModuleMethods[name] && !(name == "train" && len(args.positional) > 1) && name != "eval" || name == "eval" && len(args.values()) == 0 {
 		if in.state.get(Place{id, anyElement}) == nil {
 			if name != "zero_grad" && name != "state_dict" && name != "load_state_dict" {
-				info.module = true // optimizers have these three as well
+				info.model = true // optimizers have these three as well
 			}
 			if name == "zero_grad" {
 				info.optimizer = true
 			}
 			return in.moduleMethod(n, obj, id, name, args)
 		}
+	}
+	if torch.ScalingMethods[name] && len(args.positional) == 1 {
+		return in.operate(n, false, args.positional[0])
 	}
 	switch name {
 	case "append", "appendleft", "extend", "put", "insert":

@@ -21,7 +21,7 @@ func Analyze(ctx context.Context, resolver *names.Resolver, main *names.Module) 
 		ctx: ctx, resolver: resolver,
 		symbols: map[string]Symbol{}, origins: map[site]Atom{}, headers: map[headerKey]Atom{},
 		objectIDs: map[objectKey]ObjectID{}, loops: map[site]*loop{}, calls: map[callSite]*callSite{},
-		modules: map[*names.Module]ObjectID{}, values: map[*names.Module][]*Value{}, visited: map[codeKey]bool{},
+		ran: map[*names.Module]bool{}, values: map[*names.Module][]*Value{}, visited: map[codeKey]bool{},
 		proved: map[Atom]bool{}, needed: map[Atom]bool{}, escaped: map[Atom]bool{}, freedAt: map[Atom]site{}, retainedAt: map[Atom]site{},
 		growths: map[growthKey]*growth{}, seeds: map[Place][]Location{}, histories: map[codeKey]*history{},
 	}}
@@ -30,8 +30,10 @@ func Analyze(ctx context.Context, resolver *names.Resolver, main *names.Module) 
 	in.symbol("step()")                               // stepped
 	in.atoms = append(in.atoms, atomInfo{})           // no atom is 0
 	in.objects = []*objectInfo{ledger: {}, modes: {}} // facts about the run
-	in.state = &state{in: in}
+	in.global = &state{in: in}
+	in.state = in.global
 	in.runModule(main)
+	in.frame = &frame{module: main, object: in.namespace(main).objects[0], scope: main.Scope(main.Tree.Root()), base: in.global}
 	in.runRoots()
 	if err := ctx.Err(); err != nil {
 		return nil, err

@@ -148,7 +148,10 @@ func (b *binder) visit(n syntax.NodeID, s *Scope) {
 				s.nonlocal[t.Text(c)] = true
 			}
 		}
-	case syntax.DeleteStatement:
+	case syntax.DeleteStatement: // del x makes x a local, like an assignment
+		for c := range t.Children(n) {
+			b.target(c, s)
+		}
 		b.children(n, s)
 	case syntax.ImportStatement:
 		for c := range t.Children(n) {

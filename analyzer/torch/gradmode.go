@@ -29,3 +29,6 @@ func GradContext(dotted string) GradMode {
 // when they are given none: loss.backward(), accelerator.backward(loss),
 // self.manual_backward(loss), engine.backward(loss).
 var BackwardMethods = set(`backward manual_backward`)
+
+// ScalingMethods return their argument times a number: scaler.scale(loss).
+var ScalingMethods = set(`scale scale_loss`)
