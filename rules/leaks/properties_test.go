@@ -236,6 +236,8 @@ func unguarded(tree *syntax.Tree, s text.Span) bool {
 			continue
 		}
 		switch k := tree.Kind(n); {
+		case k == syntax.FunctionDefinition && tree.Text(tree.Child(n, syntax.FieldName)) == "forward": // each call is an iteration
+			return true
 		case k == syntax.WithStatement && strings.HasPrefix(tree.Text(n), "with torch.enable_grad()"),
 			slices.Contains([]syntax.Kind{syntax.ListComprehension, syntax.SetComprehension, syntax.DictionaryComprehension, syntax.GeneratorExpression}, k):
 			return true
