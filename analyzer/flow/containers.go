@@ -1,6 +1,7 @@
 package flow
 
 import (
+	"slices"
 	"strconv"
 	"strings"
 
@@ -79,7 +80,7 @@ func (in *interpreter) unknownEntry(v *Value, id ObjectID, f Symbol) *Value {
 // slotOf is one of several results of an unknown call: each has a graph of its
 // own, if any.
 func (in *interpreter) slotOf(v *Value, i int) *Value {
-	var out atoms
+	out := make(atoms, 0, len(v.atoms))
 	for _, x := range v.atoms {
 		info := in.atoms[x]
 		if info.kind == atomOrigin && info.sure == Possible && info.at.slot == 0 && i >= 0 {
@@ -87,9 +88,10 @@ func (in *interpreter) slotOf(v *Value, i int) *Value {
 			at.slot = int32(i) + 1
 			x = in.origin(at, info.loop, info.saves, info.leaf, info.sure)
 		}
-		out = out.union(atoms{x})
+		out = append(out, x)
 	}
-	return &Value{kinds: KindUnknown, atoms: out}
+	slices.Sort(out)
+	return &Value{kinds: KindUnknown, atoms: slices.Compact(out)}
 }
 
 // elementOf is any element of what an expression evaluated to: what iterating

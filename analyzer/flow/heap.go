@@ -145,7 +145,26 @@ func (in *interpreter) write(p Place, v *Value) {
 		info.fields = append(info.fields, p.field)
 	}
 	in.oldestWritten = min(in.oldestWritten, info.born)
+	if v != nil && len(v.atoms) > maxAtoms {
+		v = in.pruned(v)
+	}
 	in.state.set(p, v)
+}
+
+// maxAtoms is how many atoms a stored value may have. Values that were joined
+// from more are made of much that is merely possible.
+const maxAtoms = 64
+
+// pruned is v without what only possibly went into it.
+func (in *interpreter) pruned(v *Value) *Value {
+	c := *v
+	c.atoms = nil
+	for _, x := range v.atoms {
+		if info := &in.analysis.atoms[x]; info.kind != atomOrigin || info.sure > Possible {
+			c.atoms = append(c.atoms, x)
+		}
+	}
+	return &c
 }
 
 // contents is what the elements of a container may be.
