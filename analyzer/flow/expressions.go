@@ -546,7 +546,7 @@ func (in *interpreter) clauses(n syntax.NodeID, body func()) (few bool) {
 		it := in.expression(right)
 		short := in.few(it)
 		few = few && short
-		in.iterate(c, short, false, func() {
+		in.iterate(c, short, forLoop, func() {
 			in.assign(t.Child(c, syntax.FieldLeft), in.next(c, right, it), c, right)
 			run(i + 1)
 		})

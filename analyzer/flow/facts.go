@@ -137,10 +137,22 @@ func (in *interpreter) isNeeded(g *growth) bool {
 	return in.needed[in.analysis.header(atomCarried, l, p)] || in.needed[in.analysis.header(atomChained, l, p)]
 }
 
+// withinModel reports whether a loop runs in a method of a module, or in what
+// one calls: such loops go over layers, levels and steps of a sequence, and what
+// they make is gone when the call is over.
+func (in *interpreter) withinModel(l *loop) bool {
+	for f := l.frame; f != nil; f = f.caller {
+		if f.code != nil && f.code.class != 0 && in.isModuleClass(f.code.class) {
+			return true
+		}
+	}
+	return false
+}
+
 // fact decides whether a growth is to be told, and how.
 func (in *interpreter) fact(g *growth) (Growth, bool) {
 	e, l := g.event, g.loop
-	if l.bounded {
+	if l.bounded || !l.trains && !e.evaluate && in.withinModel(l) {
 		return Growth{}, false
 	}
 	carried, chained := in.analysis.header(atomCarried, l, e.place), in.analysis.header(atomChained, l, e.place)

@@ -66,6 +66,7 @@ type loop struct {
 	parent  *loop // the loop that runs it, across calls
 	frame   *frame
 	bounded bool // takes few steps, however much data there is
+	trains  bool // a backward or an optimizer step runs in it
 	// written are the places that an iteration writes, once known.
 	written map[Place]bool
 	// back is what an iteration leaves at a place for the next.
@@ -267,6 +268,7 @@ func (in *interpreter) backward(n syntax.NodeID, v *Value, retain bool) {
 		return
 	}
 	in.activity++
+	in.trains()
 	reached := in.throughCalls(in.reach(v))
 	if in.sure(reached) < Certain {
 		in.prove(in.reach(v))
@@ -291,6 +293,13 @@ func (in *interpreter) backward(n syntax.NodeID, v *Value, retain bool) {
 		if info.kind == atomCarried || info.kind == atomChained {
 			in.freeCarried(n, info.header, info.place, map[Atom]bool{x: true})
 		}
+	}
+}
+
+// trains marks the running loops as training loops.
+func (in *interpreter) trains() {
+	for l := in.loop; l != nil; l = l.parent {
+		l.trains = true
 	}
 }
 

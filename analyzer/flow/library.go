@@ -50,8 +50,15 @@ func (in *interpreter) callLibrary(n syntax.NodeID, name string, args arguments)
 	case "sorted", "list", "tuple", "set", "frozenset", "collections.deque", "queue.Queue", "dict", "collections.OrderedDict",
 		"collections.defaultdict", "collections.Counter":
 		return in.newContainer(n, name, args)
+	case "len":
+		v := *plain
+		v.structural = in.few(first)
+		return &v
 	case "range":
 		v := &Value{kinds: KindObject, elements: []*Value{plain}, variadic: true}
+		for _, a := range args.positional {
+			v.structural = v.structural || a.only(KindPlain) && a.structural
+		}
 		if k, ok := first.literalOf().(int); ok && k <= fewSteps {
 			if len(args.positional) == 1 {
 				v.structural = true
@@ -301,7 +308,7 @@ func (in *interpreter) sum(n syntax.NodeID, args arguments) *Value {
 	acc := Place{id, in.symbol("sum()")}
 	in.write(acc, start)
 	element := in.generated(expr)
-	in.iterate(n, in.few(it), false, func() {
+	in.iterate(n, in.few(it), forLoop, func() {
 		v := in.next(n, expr, it)
 		in.remember(element, v)
 		in.consuming = element == expr
@@ -494,7 +501,7 @@ func (in *interpreter) newContainer(n syntax.NodeID, name string, args arguments
 	switch {
 	case in.isLazy(first):
 		few := in.few(first)
-		in.iterate(n, few, false, func() {
+		in.iterate(n, few, forLoop, func() {
 			in.write(Place{id, anyElement}, join(in.state.get(Place{id, anyElement}), &Value{}))
 			e := in.next(n, expr, first)
 			element := in.generated(expr)

@@ -59,10 +59,20 @@ func stripElements(es []*Value) []*Value {
 
 const maxPasses = 3
 
+// loopKind says how a loop ends.
+type loopKind uint8
+
+const (
+	// forLoop runs over an iterable. It is taken to run at least once: what
+	// each iteration replaces is replaced.
+	forLoop loopKind = iota
+	whileLoop
+	endlessLoop // left only by break
+)
+
 // iterate runs a loop at n. once runs one iteration, its binding of targets
-// included; it may leave in.state nil. endless says that the loop is left only
-// by break.
-func (in *interpreter) iterate(n syntax.NodeID, bounded, endless bool, once func()) {
+// included; it may leave in.state nil.
+func (in *interpreter) iterate(n syntax.NodeID, bounded bool, kind loopKind, once func()) {
 	if in.state == nil {
 		return
 	}
@@ -100,7 +110,7 @@ func (in *interpreter) iterate(n syntax.NodeID, bounded, endless bool, once func
 		in.judge(l, end)
 	}
 	var skip *state
-	if !endless {
+	if kind == whileLoop || end == nil && kind != endlessLoop {
 		skip = base.push()
 	}
 	if end == nil && len(breaks) == 0 {

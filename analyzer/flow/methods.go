@@ -326,6 +326,7 @@ func (in *interpreter) unknownMethod(n, receiver syntax.NodeID, obj *Value, id O
 	case "step":
 		if strings.HasPrefix(info.name, "torch.optim.") && !strings.Contains(info.name, "lr_scheduler") || info.optimizer {
 			in.state.set(Place{modes, stepped}, plainTrue)
+			in.trains()
 		}
 		if len(args.positional) == 1 && in.callable(args.positional[0]) { // optimizer.step(closure)
 			return in.apply(n, args.positional[0], arguments{})

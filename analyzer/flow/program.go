@@ -146,7 +146,7 @@ func (in *interpreter) runRoot(r *root) {
 		}
 	}
 	if r.class != 0 && in.isModuleClass(r.class) && r.name == "forward" {
-		in.iterate(n, false, false, func() {
+		in.iterate(n, false, forLoop, func() {
 			args = in.activations(r.code)
 			run()
 		})

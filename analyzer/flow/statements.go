@@ -467,7 +467,7 @@ func (in *interpreter) forLoop(n syntax.NodeID) {
 	if in.state == nil {
 		return
 	}
-	in.iterate(n, in.few(it), false, func() {
+	in.iterate(n, in.few(it), forLoop, func() {
 		in.assign(left, in.next(n, right, it), n, right)
 		in.block(t.Child(n, syntax.FieldBody))
 	})
@@ -487,7 +487,11 @@ func (in *interpreter) whileLoop(n syntax.NodeID) {
 	if known && !truth {
 		return
 	}
-	in.iterate(n, false, known && truth, func() {
+	kind := whileLoop
+	if known && truth {
+		kind = endlessLoop
+	}
+	in.iterate(n, false, kind, func() {
 		in.expression(condition)
 		in.block(t.Child(n, syntax.FieldBody))
 	})
