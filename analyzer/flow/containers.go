@@ -35,8 +35,10 @@ func (in *interpreter) item(n syntax.NodeID, v *Value, i int) *Value {
 			out = join(out, in.contents(id))
 		case objectUnknown:
 			out = join(out, in.unknownItem(v, id, i))
-		case objectModule, objectInstance:
+		case objectModule:
 			out = join(out, in.submodule(n, id))
+		case objectInstance:
+			out = join(out, in.instanceItem(n, id, &Value{kinds: KindPlain, literal: i}))
 		case objectParams:
 			if !v.is(KindTensor) {
 				out = join(out, in.parameter(id))
@@ -53,6 +55,21 @@ func (in *interpreter) item(n syntax.NodeID, v *Value, i int) *Value {
 		return plain
 	}
 	return out
+}
+
+// instanceItem is obj[key] of an instance of a class of the program.
+func (in *interpreter) instanceItem(n syntax.NodeID, id ObjectID, key *Value) *Value {
+	class := in.objects[id].class
+	if v, owner := in.classAttribute(class, in.symbol("__getitem__"), 0); v != nil {
+		return in.apply(n, in.bind(n, v, object(id), owner), arguments{positional: []*Value{orPlain(key)}})
+	}
+	if in.isModuleClass(class) {
+		return in.submodule(n, id)
+	}
+	if v := in.state.get(Place{id, in.index(key.literalOf())}); v != nil {
+		return v
+	}
+	return in.unknownField(id, in.index(key.literalOf()))
 }
 
 // unknownItem is an element of something that was made elsewhere.
@@ -288,8 +305,10 @@ func (in *interpreter) lookup(n syntax.NodeID, v, key *Value) *Value {
 				e = &u
 			}
 			out = join(out, e)
-		case objectModule, objectInstance:
+		case objectModule:
 			out = join(out, in.submodule(n, id))
+		case objectInstance:
+			out = join(out, in.instanceItem(n, id, key))
 		case objectParams:
 			if !v.is(KindTensor) {
 				out = join(out, in.parameter(id))
@@ -358,8 +377,10 @@ func (in *interpreter) slice(n syntax.NodeID, v *Value, subscript syntax.NodeID)
 			list := in.allocate(objectContainer, n, "list")
 			in.write(Place{list, anyElement}, content)
 			out = join(out, object(list))
-		case objectModule, objectInstance:
+		case objectModule:
 			out = join(out, in.submodule(n, id))
+		case objectInstance:
+			out = join(out, in.instanceItem(n, id, plain))
 		}
 	}
 	if v.is(KindTensor | KindUnknown) {

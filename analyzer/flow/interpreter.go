@@ -273,8 +273,15 @@ func (in *interpreter) backward(n syntax.NodeID, v *Value, retain bool) {
 	if in.sure(reached) < Certain {
 		in.prove(in.reach(v))
 	}
-	in.need(reached)
-	if retain {
+	if !retain {
+		in.need(reached)
+	} else {
+		// A graph that grows in the loop in which it is backwarded again and
+		// again is not kept for that.
+		in.need(slices.DeleteFunc(slices.Clone(reached), func(x Atom) bool {
+			info := &in.atoms[x]
+			return info.header != nil && info.header.encloses(in.loop)
+		}))
 		for _, x := range reached {
 			if !in.dry {
 				in.retainedAt[x] = in.site(n)

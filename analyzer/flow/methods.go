@@ -402,9 +402,9 @@ func (in *interpreter) inPlace(n, receiver syntax.NodeID, obj *Value, name strin
 		// hidden[0].detach_(), hidden[1].detach_(): of a state whose parts are
 		// not known one by one, all are cut.
 		if whole := in.placeOf(t.Child(receiver, syntax.FieldValue)); whole != nil {
-			if v := in.state.get(*whole); v != nil && v.is(KindUnknown) {
+			if v := in.state.get(*whole); v != nil && v.is(KindUnknown|KindTensor) {
 				c := *v
-				c.atoms = nil
+				c.atoms, c.elements = nil, nil
 				in.write(*whole, &c)
 			}
 		}
