@@ -55,8 +55,10 @@ func (v *snapshot) explain(doc *document, f rules.Finding) string {
 	var b strings.Builder
 	fmt.Fprintf(&b, title, f.Code, f.Rule)
 	fmt.Fprintf(&b, " (%s: %s)\n\n%s\n", f.Severity, cost(f), f.Message)
-	for _, e := range f.Evidence {
-		fmt.Fprintf(&b, item, v.where(doc, e), e.Message)
+	if !v.client.relatedInformation { // else the diagnostic has the chain
+		for _, e := range f.Evidence {
+			fmt.Fprintf(&b, item, v.where(doc, e), e.Message)
+		}
 	}
 	fmt.Fprintf(&b, link, f.Code, v.page(f))
 	return b.String()

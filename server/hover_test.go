@@ -41,6 +41,10 @@ func TestHoverExplainsAFinding(t *testing.T) {
 				"- line 1: made here\n" +
 				"- kept elsewhere\n\n" +
 				"GL101: https://github.com/graphleak/graphleak/blob/main/rules/leaks/accumulate-with-graph/doc.md"},
+		{"a client that shows the chain with the diagnostic", `{"textDocument":{"publishDiagnostics":{"relatedInformation":true}}}`,
+			"GL101 accumulate-with-graph (error: device memory grows, by whole graphs with their activations)\n\n" +
+				"`total` keeps the graph.\n\n\n" +
+				"GL101: https://github.com/graphleak/graphleak/blob/main/rules/leaks/accumulate-with-graph/doc.md"},
 	}
 	for _, test := range tests {
 		t.Run(test.name, func(t *testing.T) {
