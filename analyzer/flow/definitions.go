@@ -93,9 +93,7 @@ func (in *interpreter) decorate(n syntax.NodeID, v *Value) *Value {
 							}
 						}
 					}
-					if info.name != strings.TrimSuffix(info.name, "()") || info.name == "torch.inference_mode" {
-						c.grad = mode
-					}
+					c.grad = mode
 				}
 			}
 		}

@@ -105,10 +105,10 @@ func (in *interpreter) madeWithin(n syntax.NodeID, as atoms) bool {
 }
 
 // fromHeader reports whether atoms depend on the value that p had at the
-// header of a running loop.
+// header of a loop.
 func (in *interpreter) fromHeader(as atoms, p Place) bool {
 	for _, x := range as {
-		if info := &in.atoms[x]; info.kind != atomOrigin && info.place == p && info.header.encloses(in.loop) {
+		if info := &in.atoms[x]; info.kind != atomOrigin && info.place == p {
 			return true
 		}
 	}

@@ -131,6 +131,7 @@ func (in *interpreter) callLibrary(n syntax.NodeID, name string, args arguments)
 		}
 		return plain
 	case "torch.autograd.grad":
+		first = args.at(0, "outputs")
 		create := args.isTrue("create_graph")
 		in.backward(n, first, create || args.isTrue("retain_graph"))
 		if create && !in.off && first != nil {
@@ -142,6 +143,7 @@ func (in *interpreter) callLibrary(n syntax.NodeID, name string, args arguments)
 		for _, v := range args.positional {
 			in.backward(n, v, args.isTrue("retain_graph") || args.isTrue("create_graph"))
 		}
+		in.backward(n, args.named("tensors"), args.isTrue("retain_graph") || args.isTrue("create_graph"))
 		return noValue
 	case "torch.nn.Parameter", "torch.nn.parameter.Parameter":
 		x := in.newOrigin(in.site(n), false, false, Certain)
@@ -161,8 +163,8 @@ func (in *interpreter) callLibrary(n syntax.NodeID, name string, args arguments)
 	}
 	switch torch.GradContext(name) {
 	case torch.GradOff, torch.GradOn:
-		if first != nil && in.callable(first) { // no_grad()(f) is written no_grad(f) by mistake
-			return first
+		if first != nil && in.callable(first) { // @torch.no_grad without parentheses
+			return in.guarded(n, first, torch.GradContext(name))
 		}
 		return in.library(name + "()")
 	case torch.GradByFlag:
@@ -189,7 +191,7 @@ func (in *interpreter) callLibrary(n syntax.NodeID, name string, args arguments)
 		return in.newModule(n, name, class, args)
 	}
 	if c, ok := torch.Function(name); ok {
-		v := in.contract(n, c, args.values(), len(args.positional) == 1 && args.named("dim") == nil)
+		v := in.contract(n, c, args.values(), args.named("dim") == nil && (len(args.positional) == 1 || strings.HasPrefix(name, "torch.nn.functional.")))
 		if args.isTrue("requires_grad") && v.is(KindTensor) {
 			v = &Value{kinds: KindTensor, size: v.size, atoms: atoms{in.newOrigin(in.site(n), true, true, Certain)}}
 		}

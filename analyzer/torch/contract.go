@@ -70,19 +70,23 @@ var operations = func() map[string]Contract {
 	words(m, Contract{Effect: Keeps}, `
 		add sub subtract rsub neg negative clone contiguous cpu cuda to type type_as float double half bfloat16 xpu npu mps
 		cat concat concatenate stack hstack vstack dstack column_stack pad roll flip fliplr flipud rot90 cumsum
-		index_select masked_select take take_along_dim gather repeat repeat_interleave tile masked_fill where scatter scatter_add
+		index_select repeat tile masked_fill where scatter_add
 		index_add index_fill index_copy pin_memory positive deg2rad rad2deg real imag conj tril triu meshgrid
-		block_diag cartesian_prod combinations clamp_min clamp_max ceil floor round trunc frac sign heaviside
-		requires_grad_ nan_to_num resolve_conj set_to_none coalesce to_dense to_sparse pixel_shuffle pixel_unshuffle interpolate upsample
-		lerp channel_shuffle unfold fold index_put slice_scatter select_scatter diagonal_scatter as_tensor asarray`)
+		block_diag cartesian_prod combinations ceil floor round trunc frac sign heaviside
+		requires_grad_ resolve_conj set_to_none coalesce to_dense to_sparse pixel_shuffle pixel_unshuffle interpolate upsample
+		lerp channel_shuffle unfold fold index_put slice_scatter select_scatter diagonal_scatter as_tensor`)
 	words(m, Contract{Effect: Keeps, View: true}, `
 		view view_as reshape reshape_as flatten unflatten squeeze unsqueeze transpose permute t movedim moveaxis swapaxes swapdims
 		expand expand_as narrow select diagonal diag ravel as_strided atleast_1d atleast_2d atleast_3d broadcast_to T mT H`)
-	words(m, Contract{Effect: Keeps, Reduces: true}, `sum nansum`)
-	words(m, Contract{Effect: Keeps, Reduces: true, SavesByDim: true}, `mean nanmean`)
-	words(m, Contract{Effect: Keeps, SavesPairs: true}, `mul multiply div divide true_divide`)
+	words(m, Contract{Effect: Keeps, Reduces: true}, `sum trace`)
+	words(m, Contract{Effect: Keeps, Reduces: true, SavesByDim: true}, `mean`)
+	words(m, Contract{Effect: Keeps, Saves: true, Reduces: true}, `nansum nanmean`)
+	words(m, Contract{Effect: Keeps, SavesPairs: true}, `mul multiply div divide true_divide floor_divide fmod remainder`)
 	words(m, Contract{Effect: Keeps, Saves: true}, `
-		floor_divide fmod remainder pow float_power square sqrt rsqrt exp exp2 expm1 log log2 log10 log1p
+		masked_select take take_along_dim gather repeat_interleave scatter clamp_min clamp_max nan_to_num`)
+	words(m, Contract{Effect: Keeps}, `trapz unique unique_consecutive normal`)
+	words(m, Contract{Effect: Keeps, Saves: true}, `
+		pow float_power square sqrt rsqrt exp exp2 expm1 log log2 log10 log1p
 		abs absolute reciprocal sin cos tan asin acos atan atan2 sinh cosh tanh asinh acosh atanh sigmoid relu relu6 leaky_relu elu selu celu gelu silu mish
 		softplus softsign hardtanh hardswish hardsigmoid hardshrink softshrink tanhshrink threshold prelu rrelu glu logsigmoid
 		softmax log_softmax softmin gumbel_softmax normalize dropout alpha_dropout feature_alpha_dropout dropout1d dropout2d dropout3d
@@ -93,10 +97,10 @@ var operations = func() map[string]Contract {
 		scaled_dot_product_attention multi_head_attention_forward grid_sample affine_grid
 		clamp clip maximum minimum fmax fmin cumprod logcumsumexp erf erfc erfinv lgamma digamma xlogy logaddexp logaddexp2 hypot
 		addcmul addcdiv cdist cosine_similarity pairwise_distance pdist renorm svd qr eig linalg_norm inverse pinverse det logdet slogdet cholesky solve lstsq matrix_exp
-		fft ifft rfft irfft stft istft trapz bernoulli sinc
+		fft ifft rfft irfft stft istft bernoulli sinc
 		log_prob rsample entropy cdf icdf kl_divergence`)
 	words(m, Contract{Effect: Keeps, Saves: true, Reduces: true}, `
-		norm var std prod logsumexp amax amin dist trace`)
+		norm var std prod logsumexp amax amin dist`)
 	words(m, Contract{Effect: Keeps, Saves: true, Reduces: true}, `
 		cross_entropy nll_loss mse_loss l1_loss smooth_l1_loss huber_loss binary_cross_entropy binary_cross_entropy_with_logits kl_div
 		cosine_embedding_loss margin_ranking_loss triplet_margin_loss triplet_margin_with_distance_loss hinge_embedding_loss
@@ -106,11 +110,11 @@ var operations = func() map[string]Contract {
 	words(m, Contract{Effect: NoGraph}, `
 		argmax argmin argsort eq ne lt le gt ge not_equal greater greater_equal less less_equal isnan isinf isfinite isclose isin
 		logical_and logical_or logical_not logical_xor bitwise_and bitwise_or bitwise_not all any nonzero argwhere count_nonzero
-		searchsorted bucketize bincount histc unique unique_consecutive multinomial long int short byte bool char
+		searchsorted bucketize bincount histc multinomial long int short byte bool char
 		new_tensor new_zeros new_ones new_full new_empty zeros_like ones_like full_like empty_like rand_like randn_like randint_like
 		zeros ones full empty eye arange linspace logspace rand randn randint randperm tensor from_numpy frombuffer
-		sample sample_n normal tril_indices triu_indices one_hot hamming_window hann_window is_nonzero`)
-	words(m, Contract{Effect: Detaches}, `detach data`)
+		sample sample_n tril_indices triu_indices one_hot hamming_window hann_window is_nonzero`)
+	words(m, Contract{Effect: Detaches}, `detach data asarray`)
 	words(m, Contract{Effect: Leaves}, `
 		item tolist numpy size dim ndimension numel nelement element_size stride storage_offset is_contiguous is_floating_point
 		is_complex get_device data_ptr shape dtype device ndim requires_grad is_leaf is_cuda layout names retains_grad is_tensor

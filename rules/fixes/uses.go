@@ -74,6 +74,9 @@ func (w floatWalk) variable(n syntax.NodeID, list bool) bool {
 		if w.scopeOf(c).Lookup(name) != scope {
 			continue
 		}
+		if w.isUnpacked(c) {
+			continue // a, total = …: it is written
+		}
 		if list && !w.takesList(c) || !list && !w.takesFloat(c) {
 			return false
 		}
@@ -94,6 +97,16 @@ func (w floatWalk) isVariable(n syntax.NodeID) bool {
 		return false
 	}
 	return true
+}
+
+// isUnpacked reports whether n is a name in a target such as a, (b, n) = ….
+func (w floatWalk) isUnpacked(n syntax.NodeID) bool {
+	t := w.module.Tree
+	p := t.Parent(n)
+	for t.Kind(p) == syntax.PatternList || t.Kind(p) == syntax.TuplePattern || t.Kind(p) == syntax.ListPattern {
+		n, p = p, t.Parent(p)
+	}
+	return t.Role(n) == syntax.FieldLeft && t.Kind(n) != syntax.Identifier && t.Kind(p) == syntax.Assignment
 }
 
 func (w floatWalk) scopeOf(n syntax.NodeID) *names.Scope {
