@@ -61,10 +61,11 @@ type site struct {
 type atomInfo struct {
 	kind atomKind
 	// origin
-	at    site
-	loop  *loop // the innermost loop that ran when the origin was made
-	saves bool  // keeps tensors for backward
-	leaf  bool  // no backward frees it
+	at     site
+	loop   *loop // the innermost loop that ran when the origin was made
+	saves  bool  // keeps tensors for backward
+	leaf   bool  // no backward frees it
+	custom bool  // a custom autograd function that keeps tensors as attributes
 	// parameter says that the origin is a parameter: a leaf that lives as long
 	// as its module, not a graph.
 	parameter bool

@@ -235,7 +235,7 @@ func (in *interpreter) binary(n syntax.NodeID, operator string, left, right *Val
 		if operator == "*" && (isContainer(in, left) || isContainer(in, right)) {
 			return join(left, right)
 		}
-		if right.only(KindPlain|KindNone) || operator == "*" && left.only(KindPlain|KindNone) {
+		if !right.mayBeSaved() || operator == "*" && !left.mayBeSaved() {
 			return in.operate(n, false, left, right)
 		}
 	}

@@ -156,10 +156,14 @@ func (in *interpreter) fact(g *growth) (Growth, bool) {
 		return Growth{}, false
 	}
 	carried, chained := in.analysis.header(atomCarried, l, e.place), in.analysis.header(atomChained, l, e.place)
+	implicit := l.at.module.Tree.Kind(l.at.node) == syntax.FunctionDefinition
+	if e.alone && !l.trains && !e.evaluate && !implicit {
+		return Growth{}, false // x = f(x): a computation in steps
+	}
 	f := Growth{
 		Store: Location{e.at.module, e.at.node}, Target: Location{e.at.module, e.target}, Kept: Location{e.at.module, e.expr},
 		Collects: e.collect, Loop: Location{l.at.module, l.at.node}, Evaluation: e.evaluate,
-		Implicit: l.at.module.Tree.Kind(l.at.node) == syntax.FunctionDefinition,
+		Implicit: implicit,
 	}
 	for _, x := range g.fresh {
 		f.Sure = max(f.Sure, in.atoms[x].sure)

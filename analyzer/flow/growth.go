@@ -21,6 +21,7 @@ type storeEvent struct {
 	holder   Place
 	held     bool
 	evaluate bool // the model was in evaluation mode
+	alone    bool // no part of the expression brings a graph from elsewhere
 	decays   bool // the place's old value is scaled: an average
 	parts    []part
 }
@@ -76,9 +77,10 @@ func (in *interpreter) store(p Place, v *Value, stmt, expr, target syntax.NodeID
 				continue
 			}
 			w.exprs, w.added = []syntax.NodeID{expr}, []atoms{without(all, in, l, p)}
+			w.alone = true
 		}
 		for i, e := range w.exprs {
-			in.note(l, &storeEvent{place: p, at: in.site(stmt), expr: e, target: target, added: w.added[i], decays: w.decays})
+			in.note(l, &storeEvent{place: p, at: in.site(stmt), expr: e, target: target, added: w.added[i], decays: w.decays, alone: w.alone})
 		}
 	}
 }
@@ -135,6 +137,7 @@ type addendWalk struct {
 	exprs  []syntax.NodeID
 	added  []atoms
 	decays bool
+	alone  bool // nothing but the expression as a whole
 }
 
 func (w *addendWalk) own(n syntax.NodeID) bool {
@@ -279,9 +282,16 @@ func (in *interpreter) judge(l *loop, end *state) {
 		if len(g.fresh) == 0 && (!chained || e.collect || in.sure(e.added) < Likely) {
 			continue
 		}
+		if e.collect && in.allLeaves(g.fresh) {
+			continue // leaves are values; an operation on them makes a graph
+		}
 		in.throughCall(g)
 		in.growths[growthKey{l, e.at, e.expr}] = g
 	}
+}
+
+func (in *interpreter) allLeaves(origins []Atom) bool {
+	return !slices.ContainsFunc(origins, func(x Atom) bool { return !in.atoms[x].leaf || in.atoms[x].custom })
 }
 
 // fresh splits the origins that an iteration of l made into those whose saved

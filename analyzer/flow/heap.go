@@ -186,7 +186,9 @@ func (in *interpreter) reach(v *Value) atoms {
 	}
 	in.reachRound++
 	in.reachLeft = maxReached
-	return in.reachInto(v, 0)
+	out := in.reachInto(v, 0)
+	in.spend((maxReached - in.reachLeft) / 8)
+	return out
 }
 
 // Limits of what reach looks at: objects within each other, and in all.

@@ -44,6 +44,7 @@ type analysis struct {
 	// was made that the running function wrote to.
 	births, oldestWritten int
 	spending              int // expressions evaluated
+	total, poll           int // work in all, and at which total to look whether to stop
 	stopped               bool
 }
 
@@ -142,12 +143,15 @@ type interpreter struct {
 const (
 	maxDepth   = 12      // calls within calls
 	maxNesting = 1_500   // expressions and statements within each other, across calls
-	maxSteps   = 300_000 // expressions evaluated for one root
+	maxSteps   = 200_000 // expressions evaluated for one root
 	// A called function gets less, so that one part that is large or never
 	// seems to end does not hide what the rest of the program does; one of
 	// another file gets least.
-	maxCallSteps    = 100_000
+	maxCallSteps    = 60_000
 	maxForeignSteps = 12_000
+	// maxTotal is the budget of one file with all that it imports. Code that
+	// was not reached by then is left out.
+	maxTotal = 600_000
 )
 
 // deeper enters one more level of nesting and reports whether that was allowed.
@@ -187,13 +191,21 @@ func (in *interpreter) called(n syntax.NodeID) *callSite {
 
 func (in *interpreter) tree() *syntax.Tree { return in.frame.module.Tree }
 
+// spend counts work: an expression evaluated, a value joined, an object looked
+// through.
+func (in *interpreter) spend(work int) {
+	in.spending += work
+	in.total += work
+	if in.total >= in.poll {
+		in.poll = in.total + 1024
+		in.stopped = in.stopped || in.total > maxTotal || in.ctx.Err() != nil
+	}
+}
+
 // spent counts one step and reports whether the budget is used up or the
 // caller gave up.
 func (in *interpreter) spent() bool {
-	in.spending++
-	if in.spending&1023 == 0 && in.ctx.Err() != nil {
-		in.stopped = true
-	}
+	in.spend(1)
 	return in.stopped || in.spending > in.limit
 }
 

@@ -422,10 +422,16 @@ func (in *interpreter) paramsIn(v *Value) ObjectID {
 	return 0
 }
 
+// mayBeSaved reports whether a factor is a tensor rather than a number. One of
+// which nothing is known is taken for a number: most scale something.
+func (v *Value) mayBeSaved() bool {
+	return v.is(KindTensor|KindObject) || v.is(KindUnknown) && len(v.atoms) > 0
+}
+
 func severalTensors(operands []*Value) bool {
 	k := 0
 	for _, v := range operands {
-		if v.is(KindTensor | KindUnknown | KindObject) {
+		if v.mayBeSaved() {
 			k++
 		}
 	}
@@ -446,6 +452,9 @@ func (in *interpreter) contract(n syntax.NodeID, c torch.Contract, operands []*V
 		}
 		return out
 	case torch.Keeps:
+		if c.Alone && len(operands) > 1 {
+			operands = operands[:1]
+		}
 		v := in.operate(n, c.Saves || c.SavesByDim && !whole || c.SavesPairs && severalTensors(operands), operands...)
 		if c.Reduces && whole && v.is(KindTensor|KindUnknown) {
 			w := *v
@@ -501,7 +510,9 @@ func (in *interpreter) applyFunction(n syntax.NodeID, class ObjectID, args argum
 	}
 	operands = in.chain(operands)
 	if level := in.sure(operands); level > NoGraph {
-		out.atoms = operands.union(atoms{in.newOrigin(in.site(n), true, leaf, level)})
+		x := in.newOrigin(in.site(n), true, leaf, level)
+		in.atoms[x].custom = leaf
+		out.atoms = operands.union(atoms{x})
 	}
 	return out
 }

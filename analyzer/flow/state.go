@@ -117,6 +117,7 @@ func merge(base *state, onJoin func(p Place, sides []*Value, written []bool, joi
 	for _, u := range updates {
 		base.set(u.p, u.v)
 	}
+	base.in.spend(len(updates))
 	return base
 }
 

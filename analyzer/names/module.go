@@ -68,8 +68,12 @@ func (r *Resolver) Resolve(ctx context.Context, from *Module, level int, dotted 
 	}
 	rel := filepath.Join(strings.Split(dotted, ".")...)
 	dir := filepath.Dir(from.Path)
+	root := r.loader.Root(from.Path)
 	if level > 0 {
 		for range level - 1 {
+			if dir == root {
+				return Import{Name: strings.Repeat(".", level) + dotted} // leads out of the project
+			}
 			dir = filepath.Dir(dir)
 		}
 		if m := r.load(ctx, from, dir, rel); m != nil {
@@ -80,7 +84,6 @@ func (r *Resolver) Resolve(ctx context.Context, from *Module, level int, dotted 
 	if installed[firstPart(dotted)] {
 		return Import{Name: dotted}
 	}
-	root := r.loader.Root(from.Path)
 	for {
 		for _, sub := range []string{"", "src"} {
 			if m := r.load(ctx, from, filepath.Join(dir, sub), rel); m != nil {
@@ -118,8 +121,10 @@ func (r *Resolver) load(ctx context.Context, from *Module, dir, rel string) *Mod
 		}
 		return r.loader.Module(ctx, path)
 	}
+	self := false
 	for _, candidate := range []string{filepath.Join(dir, rel+".py"), filepath.Join(dir, rel, "__init__.py")} {
 		if candidate == from.Path {
+			self = true // for another file that asks, it is an answer
 			continue
 		}
 		if m := r.loader.Module(ctx, candidate); m != nil {
@@ -127,7 +132,9 @@ func (r *Resolver) load(ctx context.Context, from *Module, dir, rel string) *Mod
 			return m
 		}
 	}
-	r.remember(key, "")
+	if !self {
+		r.remember(key, "")
+	}
 	return nil
 }
 

@@ -53,6 +53,9 @@ type Contract struct {
 	SavesPairs bool
 	// SavesByDim says that it does so only when it reduces some dimensions.
 	SavesByDim bool
+	// Alone says that only the receiver brings a graph: the other arguments are
+	// dimensions, types, devices.
+	Alone bool
 	// View says that the result shares the storage of the receiver.
 	View bool
 }
@@ -68,18 +71,20 @@ func words(into map[string]Contract, c Contract, names string) {
 var operations = func() map[string]Contract {
 	m := map[string]Contract{}
 	words(m, Contract{Effect: Keeps}, `
-		add sub subtract rsub neg negative clone contiguous cpu cuda to type type_as float double half bfloat16 xpu npu mps
+		add sub subtract rsub
 		cat concat concatenate stack hstack vstack dstack column_stack pad roll flip fliplr flipud rot90 cumsum
 		index_select repeat tile masked_fill where scatter_add
 		index_add index_fill index_copy pin_memory positive deg2rad rad2deg real imag conj tril triu meshgrid
 		block_diag cartesian_prod combinations ceil floor round trunc frac sign heaviside
 		requires_grad_ resolve_conj set_to_none coalesce to_dense to_sparse pixel_shuffle pixel_unshuffle interpolate upsample
 		lerp channel_shuffle unfold fold index_put slice_scatter select_scatter diagonal_scatter as_tensor`)
-	words(m, Contract{Effect: Keeps, View: true}, `
+	words(m, Contract{Effect: Keeps, Alone: true}, `
+		neg negative clone contiguous cpu cuda to type type_as float double half bfloat16 xpu npu mps`)
+	words(m, Contract{Effect: Keeps, View: true, Alone: true}, `
 		view view_as reshape reshape_as flatten unflatten squeeze unsqueeze transpose permute t movedim moveaxis swapaxes swapdims
 		expand expand_as narrow select diagonal diag ravel as_strided atleast_1d atleast_2d atleast_3d broadcast_to T mT H`)
-	words(m, Contract{Effect: Keeps, Reduces: true}, `sum trace`)
-	words(m, Contract{Effect: Keeps, Reduces: true, SavesByDim: true}, `mean`)
+	words(m, Contract{Effect: Keeps, Reduces: true, Alone: true}, `sum trace`)
+	words(m, Contract{Effect: Keeps, Reduces: true, SavesByDim: true, Alone: true}, `mean`)
 	words(m, Contract{Effect: Keeps, Saves: true, Reduces: true}, `nansum nanmean`)
 	words(m, Contract{Effect: Keeps, SavesPairs: true}, `mul multiply div divide true_divide floor_divide fmod remainder`)
 	words(m, Contract{Effect: Keeps, Saves: true}, `
