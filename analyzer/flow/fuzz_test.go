@@ -36,7 +36,6 @@ func FuzzAnalyze(f *testing.F) {
 	for _, src := range fixtures(f) {
 		f.Add(src)
 	}
-	f.Add([]byte(explosion(8)))
 	f.Fuzz(func(t *testing.T, src []byte) {
 		tree, err := syntax.Parse(src)
 		if err != nil {
