@@ -176,3 +176,65 @@ func (a *analysis) steps(in atoms) atoms {
 	}
 	return out
 }
+
+// record makes the origin of an operation at n that keeps the graph of its
+// operands, and returns the atoms of its result.
+func (in *interpreter) record(n syntax.NodeID, operands atoms, saves bool) atoms {
+	if in.off {
+		return nil
+	}
+	out := in.chain(operands)
+	level := in.sure(out)
+	if !saves || level == NoGraph {
+		return out
+	}
+	return out.union(atoms{in.newOrigin(in.site(n), !in.areParameters(operands), false, level)})
+}
+
+// areParameters reports whether all operands with a graph are parameters: what
+// an operation saves of them lives anyway.
+func (in *interpreter) areParameters(operands atoms) bool {
+	found := false
+	for _, x := range operands {
+		info := &in.atoms[x]
+		if info.kind != atomOrigin || !info.parameter {
+			return false
+		}
+		found = true
+	}
+	return found
+}
+
+// newOrigin makes the origin afresh: a graph that an earlier run of the same
+// expression made is another one.
+func (in *interpreter) newOrigin(at site, saves, leaf bool, sure Certainty) Atom {
+	if sure > Possible {
+		in.activity++
+	}
+	x := in.origin(at, in.loop, saves, leaf, sure)
+	if in.freed(x) {
+		in.state.set(Place{ledger, Symbol(x)}, nil)
+	}
+	return x
+}
+
+func (in *interpreter) carriesHeader(as atoms) bool {
+	for _, x := range as {
+		if k := in.atoms[x].kind; k == atomCarried || k == atomChained {
+			return true
+		}
+	}
+	return false
+}
+
+// without is as less the atoms that stand for place p itself.
+func without(as atoms, in *interpreter, l *loop, p Place) atoms {
+	var out atoms
+	for _, x := range as {
+		if info := &in.atoms[x]; info.header == l && info.place == p {
+			continue
+		}
+		out = append(out, x)
+	}
+	return out
+}

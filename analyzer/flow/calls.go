@@ -3,7 +3,6 @@ package flow
 import (
 	"math"
 	"slices"
-	"strings"
 
 	"github.com/graphleak/graphleak/analyzer/syntax"
 	"github.com/graphleak/graphleak/analyzer/torch"
@@ -147,22 +146,6 @@ func (in *interpreter) call(n syntax.NodeID) *Value {
 	return in.apply(n, f, args)
 }
 
-// super is super() in a method.
-func (in *interpreter) super(n syntax.NodeID) *Value {
-	for f := in.frame; f != nil; f = f.closure {
-		if f.code == nil || f.code.class == 0 {
-			continue
-		}
-		self := in.state.get(Place{f.object, in.firstParameter(f.code)})
-		if self == nil || len(self.objects) == 0 {
-			return nil
-		}
-		id, _ := in.newObject(objectKey{kind: objectSuper, parent: self.objects[0], class: f.code.class})
-		return object(id)
-	}
-	return nil
-}
-
 func (in *interpreter) firstParameter(c *code) Symbol {
 	t := c.module.Tree
 	first := t.First(t.Child(c.node, syntax.FieldParameters))
@@ -219,72 +202,6 @@ func (in *interpreter) apply(n syntax.NodeID, f *Value, args arguments) *Value {
 	return out
 }
 
-// callUnknown is a call of something that is not known. Its result neither
-// certainly carries the graph of the arguments nor certainly does not.
-func (in *interpreter) callUnknown(n syntax.NodeID, f *Value, args arguments) *Value {
-	id := in.allocate(objectUnknown, n, "")
-	out := &Value{kinds: KindUnknown, objects: []ObjectID{id}}
-	if in.off {
-		return out
-	}
-	var through atoms
-	for _, v := range args.values() {
-		through = through.union(in.reach(v))
-	}
-	if !in.dry && !logs[in.calleeName(n)] {
-		in.mark(in.escaped, through)
-	}
-	through = through.union(f.atoms)
-	level := Possible
-	for _, fid := range f.objects {
-		if in.objects[fid].model && !in.frozen(fid) {
-			level = Likely
-		}
-	}
-	if level == Possible && in.sure(through) == Certain && in.soundsLikeLoss(n) {
-		level = Likely
-		out.size = torch.Scalar
-	}
-	x := in.newOrigin(in.site(n), true, false, level)
-	in.atoms[x].through = in.chain(through)
-	if in.proved[x] {
-		in.atoms[x].sure = Certain
-	}
-	out.atoms = atoms{x}
-	return out
-}
-
-// soundsLikeLoss breaks the tie for an unknown callee that is given a value
-// that carries a graph: losses return one, metrics do not.
-func (in *interpreter) soundsLikeLoss(n syntax.NodeID) bool {
-	name := strings.ToLower(in.calleeName(n))
-	return strings.Contains(name, "criterion") || strings.Contains(name, "loss")
-}
-
-// calleeName is the last name of what a call calls, empty when it has none.
-func (in *interpreter) calleeName(call syntax.NodeID) string {
-	t := in.tree()
-	callee := t.Child(call, syntax.FieldFunction)
-	if t.Kind(callee) == syntax.Attribute {
-		callee = t.Child(callee, syntax.FieldAttribute)
-	}
-	if t.Kind(callee) != syntax.Identifier {
-		return ""
-	}
-	return t.Text(callee)
-}
-
-// logs breaks the tie for an unknown callee that is given an accumulated
-// value: it may run a backward on it, unless it is called like one of these.
-var logs = func() map[string]bool {
-	m := map[string]bool{}
-	for _, name := range strings.Fields(`log log_dict log_metrics log_scalar info debug warning error critical exception write writerow
-		add_scalar add_scalars set_postfix set_postfix_str set_description update report record save dump format join emit track print_log`) {
-		m[name] = true
-	}
-	return m
-}()
-
 const maxActive = 2 // activations of one function on the stack
 
 // invoke runs a function of the program.
@@ -329,38 +246,12 @@ func (in *interpreter) invoke(n syntax.NodeID, c *code, receiver *Value, args ar
 	return out
 }
 
-// history is what is known of the runs of a function so far.
-type history struct {
-	runs int
-	// active says that it has recorded an operation, run a backward, made a
-	// module, returned a graph, or changed something that was there before.
-	active bool
-	heavy  bool // running it takes more steps than a call may
-	result *Value
-}
-
-// inertRuns is after how many runs without any activity a function is taken to
-// be about something else: paths, settings, logs.
-const inertRuns = 4
-
-// inert reports whether running the function again is a waste of time as long
-// as its arguments carry no graph. Its last result stands for any.
-func (h *history) inert() bool { return !h.active && h.runs >= inertRuns && h.result != nil }
-
 func (in *interpreter) reachAll(vs []*Value) atoms {
 	var out atoms
 	for _, v := range vs {
 		out = out.union(in.reach(v))
 	}
 	return out
-}
-
-// callBudget is how many steps a called function may take.
-func (in *interpreter) callBudget(c *code) int {
-	if c.module == in.main {
-		return maxCallSteps
-	}
-	return maxForeignSteps
 }
 
 // run activates a function and returns its result and what it yields. A
@@ -479,102 +370,4 @@ func (in *interpreter) restOf(positional []*Value, star *Value) *Value {
 		return &Value{kinds: KindObject, elements: []*Value{join(joinAll(positional), star)}, variadic: true}
 	}
 	return tuple(append([]*Value{}, positional...)...)
-}
-
-// annotation marks the fields of a class that say which annotated names its
-// body has, in order.
-const annotation = "$:"
-
-// instantiate makes an instance of a class of the program.
-func (in *interpreter) instantiate(n syntax.NodeID, class ObjectID, args arguments) *Value {
-	if in.spent() {
-		return plain
-	}
-	id, _ := in.newObject(objectKey{at: in.site(n), kind: objectInstance, class: class})
-	in.renew(id)
-	return in.initialise(n, id, class, args)
-}
-
-// initialise runs the constructor of an instance.
-func (in *interpreter) initialise(n syntax.NodeID, id, class ObjectID, args arguments) *Value {
-	self := object(id)
-	if v, owner := in.classAttribute(class, in.symbol("__init__"), 0); v != nil {
-		in.apply(n, in.bind(n, v, self, owner), args)
-		return self
-	}
-	// A dataclass or named tuple: arguments become the annotated fields.
-	i := 0
-	for _, f := range in.objects[class].fields {
-		name, annotated := strings.CutPrefix(in.symbolNames[f], annotation)
-		if !annotated {
-			continue
-		}
-		if v := args.at(i, name); v != nil {
-			in.write(Place{id, in.symbol(name)}, v)
-		}
-		i++
-	}
-	if i == 0 && args.star == nil {
-		for _, k := range args.keyword {
-			in.write(Place{id, in.symbol(k.name)}, k.value)
-		}
-	}
-	return self
-}
-
-// callInstance calls an object: forward of a module, else __call__.
-func (in *interpreter) callInstance(n syntax.NodeID, id ObjectID, args arguments) *Value {
-	class := in.objects[id].class
-	names := []string{"__call__"}
-	if in.isModuleClass(class) {
-		names = []string{"forward", "__call__"}
-	}
-	for _, name := range names {
-		if v, owner := in.classAttribute(class, in.symbol(name), 0); v != nil {
-			return in.apply(n, in.bind(n, v, object(id), owner), args)
-		}
-	}
-	if !in.isModuleClass(class) {
-		return in.callUnknown(n, object(id), args)
-	}
-	return in.callTrainable(n, id, args)
-}
-
-// callTrainable is a call of a module whose code is not known.
-func (in *interpreter) callTrainable(n syntax.NodeID, id ObjectID, args arguments) *Value {
-	return in.moduleResult(n, id, torch.ModuleClass{Trainable: true, Saves: true}, args)
-}
-
-func (in *interpreter) callModule(n syntax.NodeID, id ObjectID, args arguments) *Value {
-	return in.moduleResult(n, id, in.objects[id].nn, args)
-}
-
-func (in *interpreter) moduleResult(n syntax.NodeID, id ObjectID, class torch.ModuleClass, args arguments) *Value {
-	out := &Value{kinds: KindTensor}
-	if class.Scalar {
-		out.size = torch.Scalar
-	}
-	if !in.off {
-		var operands atoms
-		for _, v := range args.values() {
-			operands = operands.union(in.reach(v))
-		}
-		operands = in.chain(operands)
-		level := in.sure(operands)
-		if class.Trainable && !in.frozen(id) {
-			level = Certain
-		}
-		if level > NoGraph {
-			out.atoms = operands
-			if class.Saves {
-				out.atoms = operands.union(atoms{in.newOrigin(in.site(n), true, false, level)})
-			}
-		} else if in.carriesHeader(operands) {
-			out.atoms = operands
-		}
-	}
-	if class.Outputs == 2 {
-		return tuple(out, out)
-	}
-	return out
 }

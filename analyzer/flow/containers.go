@@ -111,132 +111,6 @@ func (in *interpreter) slotOf(v *Value, i int) *Value {
 	return &Value{kinds: KindUnknown, atoms: slices.Compact(out)}
 }
 
-// elementOf is any element of what an expression evaluated to: what iterating
-// over it gives, step by step, without running generators.
-func (in *interpreter) elementOf(n syntax.NodeID, v *Value) *Value {
-	if v == nil || !in.deeper() {
-		return plain
-	}
-	defer func() { in.nesting-- }()
-	var out *Value
-	for _, e := range v.elements {
-		out = join(out, e)
-	}
-	for _, id := range v.objects {
-		info := in.objects[id]
-		switch info.kind {
-		case objectContainer:
-			if info.name == "dict" {
-				out = join(out, plain) // its keys
-				continue
-			}
-			out = join(out, in.contents(id))
-		case objectGenerator:
-			out = join(out, in.resume(n, id))
-		case objectParams:
-			out = join(out, in.parameter(id))
-		case objectModule, objectInstance:
-			out = join(out, in.iterated(n, id))
-		case objectUnknown:
-			f := in.symbol("[*]")
-			if e := in.state.get(Place{id, f}); e != nil {
-				out = join(out, e)
-				continue
-			}
-			if e := in.state.get(Place{id, anyElement}); e != nil {
-				out = join(out, e)
-				continue
-			}
-			e := *in.unknownField(id, f)
-			e.atoms = v.atoms
-			out = join(out, &e)
-		}
-	}
-	if v.is(KindTensor) {
-		out = join(out, &Value{kinds: KindTensor, atoms: in.record(n, v.atoms, false)})
-	}
-	if out == nil && v.is(KindUnknown) {
-		return &Value{kinds: KindUnknown, atoms: v.atoms}
-	}
-	if out == nil {
-		return plain
-	}
-	return out
-}
-
-// next is what one step of a for loop over an iterable binds. It differs in
-// each iteration.
-func (in *interpreter) next(loopNode, n syntax.NodeID, it *Value) *Value {
-	v := in.elementOf(n, it)
-	if in.loop == nil {
-		return v
-	}
-	return in.stepped(v, in.analysis.header(atomStep, in.loop, Place{}), 0)
-}
-
-// stepped marks a value and its elements as differing in each iteration.
-func (in *interpreter) stepped(v *Value, step Atom, depth int) *Value {
-	if v == nil || depth > 3 {
-		return v
-	}
-	c := *v
-	c.atoms = c.atoms.union(atoms{step})
-	c.literal = nil
-	if c.elements != nil {
-		es := make([]*Value, len(c.elements))
-		for i, e := range c.elements {
-			es[i] = in.stepped(e, step, depth+1)
-		}
-		c.elements = es
-	}
-	return &c
-}
-
-// few reports whether iterating over v takes as many steps as the program has
-// parts rather than as there is data.
-func (in *interpreter) few(v *Value) bool {
-	if v == nil {
-		return false
-	}
-	if v.structural {
-		return true
-	}
-	few := false
-	for _, id := range v.objects {
-		switch info := in.objects[id]; info.kind {
-		case objectParams, objectModule:
-			few = true
-		case objectContainer:
-			if in.contents(id) == nil {
-				continue // nothing is known to be in it
-			}
-			if info.name != "dict" && !in.holdsModules(id) {
-				return false
-			}
-			few = true
-		default:
-			return false
-		}
-	}
-	return few
-}
-
-// holdsModules reports whether the elements of a container are modules: its
-// length is the depth of a network.
-func (in *interpreter) holdsModules(id ObjectID) bool {
-	v := in.contents(id)
-	if v == nil || !v.only(KindObject) || len(v.objects) == 0 {
-		return false
-	}
-	for _, e := range v.objects {
-		info := in.objects[e]
-		if info.kind != objectModule && !(info.kind == objectInstance && in.isModuleClass(info.class)) {
-			return false
-		}
-	}
-	return true
-}
-
 // sequenceOf is a list of the elements of v.
 func (in *interpreter) sequenceOf(n syntax.NodeID, v *Value) *Value {
 	id := in.allocate(objectContainer, n, "list")
@@ -420,52 +294,6 @@ func (in *interpreter) fromThisIteration(as atoms) atoms {
 	return out
 }
 
-// setItem runs target[key] = v.
-func (in *interpreter) setItem(target syntax.NodeID, v *Value, stmt, expr syntax.NodeID) {
-	t := in.tree()
-	base := t.Child(target, syntax.FieldValue)
-	obj := in.expression(base)
-	subscript := t.Child(target, syntax.FieldSubscript)
-	key := in.expression(subscript)
-	if in.state == nil || obj == nil {
-		return
-	}
-	for _, id := range obj.objects {
-		info := in.objects[id]
-		if info.kind != objectContainer && info.kind != objectUnknown {
-			continue
-		}
-		if info.kind == objectUnknown && obj.is(KindTensor) {
-			continue
-		}
-		f := in.index(key.literalOf())
-		p := Place{id, f}
-		if f != anyElement {
-			in.store(p, v, stmt, expr, target)
-			continue
-		}
-		if in.shallowChained(v, p) {
-			in.store(p, join(in.state.get(p), v), stmt, expr, target)
-			continue
-		}
-		if l := in.varies(key); l != nil {
-			in.collectIn(l, id, f, v, stmt, expr, target)
-			continue
-		}
-		in.write(p, join(in.state.get(p), v))
-	}
-	if obj.is(KindTensor) {
-		// Writing into a tensor chains its graph to what is written.
-		p := in.placeOf(base)
-		if p == nil || in.off {
-			return
-		}
-		out := *obj
-		out.atoms = in.record(target, in.shallow(obj).union(in.shallow(v)), false)
-		in.store(*p, &out, stmt, expr, target)
-	}
-}
-
 func (in *interpreter) shallowChained(v *Value, p Place) bool {
 	all := in.shallow(v)
 	for l := in.loop; l != nil; l = l.parent {
@@ -506,28 +334,215 @@ func (in *interpreter) collectIn(l *loop, id ObjectID, f Symbol, v *Value, stmt,
 	}
 }
 
-// placeOf is the place that an expression reads, nil when it is none.
-func (in *interpreter) placeOf(n syntax.NodeID) *Place {
-	t := in.tree()
-	switch t.Kind(n) {
-	case syntax.Identifier:
-		p := in.variable(t.Text(n))
-		return &p
-	case syntax.Attribute:
-		obj := in.valueOf(t.Child(n, syntax.FieldObject))
-		if obj == nil || len(obj.objects) != 1 {
-			return nil
-		}
-		return &Place{obj.objects[0], in.symbol(t.Text(t.Child(n, syntax.FieldAttribute)))}
-	case syntax.Subscript:
-		obj := in.valueOf(t.Child(n, syntax.FieldValue))
-		key := in.valueOf(t.Child(n, syntax.FieldSubscript))
-		if obj == nil || key == nil || len(obj.objects) != 1 {
-			return nil
-		}
-		return &Place{obj.objects[0], in.index(key.literalOf())}
-	case syntax.ParenthesizedExpression:
-		return in.placeOf(t.First(n))
+// newContainer is list(x), dict(x), deque(x), defaultdict(f)…
+func (in *interpreter) newContainer(n syntax.NodeID, name string, args arguments) *Value {
+	short := name[strings.LastIndexByte(name, '.')+1:]
+	switch short {
+	case "OrderedDict", "defaultdict":
+		short = "dict"
+	case "Counter":
+		short = name
+	case "sorted", "frozenset":
+		short = "list"
 	}
-	return nil
+	id := in.allocate(objectContainer, n, short)
+	info := in.objects[id]
+	first := args.at(0, "")
+	if name == "collections.defaultdict" {
+		info.factory = first
+		first = args.at(1, "")
+	}
+	if name == "collections.deque" || name == "queue.Queue" {
+		limit := args.at(1, "maxlen")
+		if name == "queue.Queue" {
+			limit, first = args.at(0, "maxsize"), nil
+		}
+		if k, ok := limit.literalOf().(int); ok && k > 0 && k <= smallQueue {
+			info.bounded = true
+		}
+	}
+	for _, k := range args.keyword {
+		if short == "dict" || short == "collections.Counter" {
+			in.write(Place{id, in.index(k.name)}, k.value)
+		}
+	}
+	v := object(id)
+	if first == nil {
+		return v
+	}
+	expr := args.expr(0, n)
+	switch {
+	case in.isLazy(first):
+		few := in.few(first)
+		in.iterate(n, few, forLoop, func() {
+			in.write(Place{id, anyElement}, join(in.state.get(Place{id, anyElement}), &Value{}))
+			e := in.next(n, expr, first)
+			element := in.generated(expr)
+			in.remember(element, e)
+			in.consuming = element == expr
+			in.collect(id, anyElement, e, n, element, n, nil)
+			in.consuming = false
+		})
+		v.structural = few
+	case short == "dict":
+		for _, src := range first.objects {
+			for _, f := range in.objects[src].fields {
+				in.write(Place{id, f}, in.state.get(Place{src, f}))
+			}
+		}
+	default:
+		in.write(Place{id, anyElement}, in.elementOf(expr, first))
+		v.structural = in.few(first)
+	}
+	return v
+}
+
+// smallQueue is the largest maxlen of a deque that bounds it to little: a
+// replay buffer of ten thousand is bounded too, but not before memory is full.
+const smallQueue = 1000
+
+// containerMethod is a method of a list, dict, set or deque.
+func (in *interpreter) containerMethod(n, receiver syntax.NodeID, id ObjectID, name string, args arguments) *Value {
+	info := in.objects[id]
+	first := args.at(0, "")
+	expr := args.expr(0, n)
+	switch name {
+	case "append", "add", "appendleft", "put", "put_nowait", "push":
+		in.collect(id, anyElement, first, n, expr, receiver, in.placeOf(receiver))
+		return noValue
+	case "insert":
+		in.collect(id, anyElement, args.at(1, ""), n, args.expr(1, n), receiver, in.placeOf(receiver))
+		return noValue
+	case "extend", "extendleft":
+		in.collect(id, anyElement, in.elementOf(expr, first), n, in.onlyElement(expr), receiver, in.placeOf(receiver))
+		return noValue
+	case "update", "subtract":
+		in.update(n, id, first, args)
+		return noValue
+	case "setdefault":
+		f := in.index(first.literalOf())
+		p := Place{id, f}
+		v := join(in.state.get(p), in.ownDefault(id, f, args.at(1, "")))
+		in.write(p, v)
+		return orPlain(v)
+	case "get":
+		v := in.lookup(n, object(id), first)
+		if len(args.positional) > 1 {
+			v = join(v, args.positional[1])
+		}
+		return v
+	case "pop", "popleft", "popitem", "get_nowait":
+		v := in.contents(id)
+		if first != nil && info.name == "dict" {
+			v = in.lookup(n, object(id), first)
+		}
+		in.trim(id)
+		return orPlain(v)
+	case "clear":
+		in.clear(id)
+		return noValue
+	case "remove", "discard":
+		in.trim(id)
+		return noValue
+	case "items":
+		return &Value{kinds: KindObject, elements: []*Value{tuple(plain, orPlain(in.contents(id)))}, variadic: true, structural: true}
+	case "values":
+		return &Value{kinds: KindObject, elements: []*Value{orPlain(in.contents(id))}, variadic: true, structural: info.name == "dict"}
+	case "keys":
+		return &Value{kinds: KindObject, elements: []*Value{plain}, variadic: true, structural: true}
+	case "copy":
+		list := in.allocate(objectContainer, n, info.name)
+		for _, f := range info.fields {
+			in.write(Place{list, f}, in.state.get(Place{id, f}))
+		}
+		return object(list)
+	}
+	return plain
+}
+
+// ownDefault is the default value of setdefault. An empty container that is
+// made for each call becomes the entry's own.
+func (in *interpreter) ownDefault(id ObjectID, f Symbol, v *Value) *Value {
+	if v == nil || len(v.objects) != 1 {
+		return v
+	}
+	info := in.objects[v.objects[0]]
+	if info.kind != objectContainer || in.contents(v.objects[0]) != nil {
+		return v
+	}
+	child, _ := in.newObject(objectKey{kind: objectContainer, parent: id, field: f, name: info.name})
+	return object(child)
+}
+
+// update merges a mapping into a dict. A Counter adds instead of replacing.
+func (in *interpreter) update(n syntax.NodeID, id ObjectID, with *Value, args arguments) {
+	adds := in.objects[id].name == "collections.Counter"
+	put := func(f Symbol, v *Value, expr syntax.NodeID) {
+		p := Place{id, f}
+		old := in.state.get(p)
+		switch {
+		case adds && old != nil:
+			in.store(p, in.operate(n, false, old, v), n, expr, n)
+		case f == anyElement:
+			in.write(p, join(old, v))
+		default:
+			in.write(p, v)
+		}
+	}
+	if with != nil {
+		for _, src := range with.objects {
+			for _, f := range in.objects[src].fields {
+				if v := in.state.get(Place{src, f}); v != nil {
+					put(f, v, in.entryExpr(args.expr(0, n), in.symbolNames[f]))
+				}
+			}
+		}
+	}
+	for _, k := range args.keyword {
+		put(in.index(k.name), k.value, k.expr)
+	}
+}
+
+// entryExpr is the value of a dict display's entry, else the whole expression.
+func (in *interpreter) entryExpr(n syntax.NodeID, field string) syntax.NodeID {
+	t := in.tree()
+	if t.Kind(n) != syntax.Dictionary {
+		return n
+	}
+	for c := range t.Children(n) {
+		if t.Kind(c) != syntax.Pair {
+			continue
+		}
+		if key := in.valueOf(t.Child(c, syntax.FieldKey)); key != nil && in.symbolNames[in.index(key.literal)] == field {
+			return t.Child(c, syntax.FieldValue)
+		}
+	}
+	return n
+}
+
+// clear empties a container.
+func (in *interpreter) clear(id ObjectID) {
+	info := in.objects[id]
+	if info.kind != objectContainer && info.kind != objectUnknown {
+		return
+	}
+	if !info.known[anyElement] {
+		in.write(Place{id, anyElement}, nil)
+	}
+	for _, f := range info.fields {
+		in.state.set(Place{id, f}, nil)
+	}
+}
+
+// trim removes some elements of a container: what is left is bounded.
+func (in *interpreter) trim(id ObjectID) {
+	p := Place{id, anyElement}
+	v := in.state.get(p)
+	if v == nil {
+		return
+	}
+	for l := in.loop; l != nil; l = l.parent {
+		v = v.with(in.analysis.header(atomReset, l, p))
+	}
+	in.write(p, v)
 }

@@ -4,7 +4,6 @@ import (
 	"slices"
 
 	"github.com/graphleak/graphleak/analyzer/syntax"
-	"github.com/graphleak/graphleak/analyzer/torch"
 )
 
 // storeEvent is one store of the running pass that may make a place grow.
@@ -24,13 +23,6 @@ type storeEvent struct {
 	alone    bool // no part of the expression brings a graph from elsewhere
 	decays   bool // the place's old value is scaled: an average
 	parts    []part
-}
-
-// part is an expression of the stored one that is a tensor with a graph: all
-// of it, or elements of a tuple or dict display.
-type part struct {
-	expr   syntax.NodeID
-	scalar bool
 }
 
 type growthKey struct {
@@ -85,27 +77,6 @@ func (in *interpreter) store(p Place, v *Value, stmt, expr, target syntax.NodeID
 	}
 }
 
-// madeWithin reports whether evaluating the expression n recorded one of the
-// atoms, itself or in what it calls.
-func (in *interpreter) madeWithin(n syntax.NodeID, as atoms) bool {
-	s := in.tree().Span(n)
-	for _, x := range as {
-		info := &in.atoms[x]
-		if info.kind != atomOrigin {
-			continue
-		}
-		if info.at.module == in.frame.module && info.at.frame == in.frame.call && s.Covers(in.tree().Span(info.at.node)) {
-			return true
-		}
-		for c := info.at.frame; c != nil; c = c.caller {
-			if c.caller == in.frame.call && c.module == in.frame.module && s.Covers(in.tree().Span(c.node)) {
-				return true
-			}
-		}
-	}
-	return false
-}
-
 // fromHeader reports whether atoms depend on the value that p had at the
 // header of a loop.
 func (in *interpreter) fromHeader(as atoms, p Place) bool {
@@ -126,70 +97,6 @@ func (in *interpreter) shallow(v *Value) atoms {
 		}
 	}
 	return out
-}
-
-// addendWalk finds the parts of an expression that bring a graph without
-// coming from the place that is stored to: loss in 0.9*total + 0.1*loss.
-type addendWalk struct {
-	in     *interpreter
-	loop   *loop
-	place  Place
-	exprs  []syntax.NodeID
-	added  []atoms
-	decays bool
-	alone  bool // nothing but the expression as a whole
-}
-
-func (w *addendWalk) own(n syntax.NodeID) bool {
-	v := w.in.valueOf(n)
-	return v != nil && w.in.fromLoop(w.in.reach(v), w.loop, w.place)
-}
-
-func (in *interpreter) fromLoop(as atoms, l *loop, p Place) bool {
-	return as.has(in.analysis.header(atomChained, l, p)) || as.has(in.analysis.header(atomCarried, l, p))
-}
-
-func (w *addendWalk) walk(n syntax.NodeID) {
-	t := w.in.tree()
-	v := w.in.valueOf(n)
-	if v == nil && t.Kind(n) != syntax.ArgumentList {
-		return
-	}
-	if v != nil && !w.own(n) {
-		if !v.only(KindPlain|KindNone) && w.in.sure(w.in.reach(v)) > NoGraph {
-			w.exprs, w.added = append(w.exprs, n), append(w.added, w.in.reach(v))
-		}
-		return
-	}
-	switch t.Kind(n) {
-	case syntax.BinaryOperator:
-		if op := t.Text(t.Child(n, syntax.FieldOperator)); op == "*" || op == "/" {
-			w.decays = true
-		}
-		w.walk(t.Child(n, syntax.FieldLeft))
-		w.walk(t.Child(n, syntax.FieldRight))
-	case syntax.UnaryOperator:
-		w.walk(t.Child(n, syntax.FieldArgument))
-	case syntax.ConditionalExpression:
-		for c := range t.Children(n) {
-			if w.own(c) {
-				w.walk(c)
-			}
-		}
-	case syntax.Call:
-		if f := t.Child(n, syntax.FieldFunction); t.Kind(f) == syntax.Attribute {
-			w.walk(t.Child(f, syntax.FieldObject))
-		}
-		w.walk(t.Child(n, syntax.FieldArguments))
-	case syntax.Subscript:
-		w.walk(t.Child(n, syntax.FieldValue))
-	case syntax.KeywordArgument:
-		w.walk(t.Child(n, syntax.FieldValue))
-	case syntax.ParenthesizedExpression, syntax.ArgumentList, syntax.List, syntax.Tuple, syntax.ListSplat, syntax.ExpressionList:
-		for c := range t.Children(n) {
-			w.walk(c)
-		}
-	}
 }
 
 // collect adds v to the elements of a container.
@@ -221,39 +128,6 @@ func (in *interpreter) note(l *loop, e *storeEvent) {
 		e.parts = in.parts(e.expr, nil, 0)
 	}
 	l.events = append(l.events, e)
-}
-
-// parts finds the tensors with a graph within a stored expression.
-func (in *interpreter) parts(n syntax.NodeID, found []part, depth int) []part {
-	t := in.tree()
-	switch t.Kind(n) {
-	case syntax.Tuple, syntax.List, syntax.ExpressionList, syntax.ParenthesizedExpression:
-		if depth < 4 {
-			for c := range t.Children(n) {
-				found = in.parts(c, found, depth+1)
-			}
-		}
-		return found
-	case syntax.BinaryOperator:
-		// (loss * n).detach() has the value of loss.detach() * n.
-		left := in.parts(t.Child(n, syntax.FieldLeft), nil, depth+1)
-		right := in.parts(t.Child(n, syntax.FieldRight), nil, depth+1)
-		if len(left)+len(right) == 1 {
-			return append(append(found, left...), right...)
-		}
-	case syntax.Dictionary:
-		for c := range t.Children(n) {
-			if t.Kind(c) == syntax.Pair && depth < 4 {
-				found = in.parts(t.Child(c, syntax.FieldValue), found, depth+1)
-			}
-		}
-		return found
-	}
-	v := in.valueOf(n)
-	if v == nil || len(v.elements) > 0 || !v.is(KindTensor|KindUnknown) || in.sure(v.atoms) == NoGraph {
-		return found
-	}
-	return append(found, part{n, v.size == torch.Scalar})
 }
 
 // judge decides, at the end of the last pass over l, which stores make their
@@ -318,94 +192,6 @@ func (in *interpreter) fresh(l *loop, from atoms, g *growth, seen map[Atom]bool)
 			}
 		}
 	}
-}
-
-// noteResets returns the join hook that marks a place which one path gives a
-// value of its own: it grows only until then. A test whether the place was
-// initialised is no reset.
-func (in *interpreter) noteResets(condition syntax.NodeID) func(Place, []*Value, []bool, *Value) *Value {
-	if in.loop == nil {
-		return nil
-	}
-	loops := in.loop
-	return func(p Place, sides []*Value, written []bool, joined *Value) *Value {
-		if p.object < firstObject || joined == nil {
-			return joined
-		}
-		for l := loops; l != nil; l = l.parent {
-			carried, chained := in.analysis.headers[headerKey{l, p, atomCarried}], in.analysis.headers[headerKey{l, p, atomChained}]
-			depends, resets, fills := false, false, false
-			for i, v := range sides {
-				own := v != nil && (carried != 0 && in.holds(v, carried) || chained != 0 && in.holds(v, chained))
-				depends = depends || own
-				resets = resets || written[i] && !own
-				fills = fills || written[i] && !own && v != nil && in.sure(in.reach(v)) > NoGraph
-			}
-			if depends && resets && !in.initialises(condition, p, fills) {
-				joined = joined.with(in.analysis.header(atomReset, l, p))
-			}
-		}
-		return joined
-	}
-}
-
-func (in *interpreter) holds(v *Value, x Atom) bool {
-	return v.atoms.has(x) || slices.ContainsFunc(v.elements, func(e *Value) bool { return e != nil && in.holds(e, x) })
-}
-
-// initialises reports whether a condition asks if p has its first value: x is
-// None, not x, key not in d, step == 0. fills says that the value it is given
-// then carries a graph itself.
-func (in *interpreter) initialises(condition syntax.NodeID, p Place, fills bool) bool {
-	if condition < 0 {
-		return false
-	}
-	t := in.tree()
-	switch t.Kind(condition) {
-	case syntax.ParenthesizedExpression:
-		return in.initialises(t.First(condition), p, fills)
-	case syntax.NotOperator:
-		arg := t.Child(condition, syntax.FieldArgument)
-		return in.initialises(arg, p, fills) || t.Kind(arg) == syntax.Call && fills
-	case syntax.BooleanOperator:
-		return in.initialises(t.Child(condition, syntax.FieldLeft), p, fills) || in.initialises(t.Child(condition, syntax.FieldRight), p, fills)
-	case syntax.Identifier, syntax.Attribute:
-		return fills || in.names(condition, p) // first, self.initialised, total
-	case syntax.Call:
-		return t.Text(t.Child(condition, syntax.FieldFunction)) == "hasattr" || t.Text(t.Child(condition, syntax.FieldFunction)) == "isinstance"
-	case syntax.ComparisonOperator:
-		op := t.Text(t.Child(condition, syntax.FieldOperators))
-		left := t.First(condition)
-		var right syntax.NodeID = syntax.NoNode
-		for c := range t.Children(condition) {
-			if t.Role(c) != syntax.FieldOperators && c != left {
-				right = c
-			}
-		}
-		switch op {
-		case "is", "is not":
-			return right >= 0 && t.Kind(right) == syntax.None
-		case "in", "not in":
-			return true
-		case "==", "!=", ">", "<=", "<", ">=":
-			return in.isPlain(left) && right >= 0 && t.Kind(right) == syntax.Integer
-		}
-	}
-	return false
-}
-
-func (in *interpreter) isPlain(n syntax.NodeID) bool {
-	k := in.tree().Kind(n)
-	return k == syntax.Identifier || k == syntax.Attribute
-}
-
-// names reports whether n is how the code writes the place p.
-func (in *interpreter) names(n syntax.NodeID, p Place) bool {
-	t := in.tree()
-	if t.Kind(n) == syntax.Attribute {
-		n = t.Child(n, syntax.FieldAttribute)
-	}
-	return t.Text(n) == in.symbolNames[p.field]
 }
 
 // throughCall finds the argument that the loop's own code passes to the call

@@ -166,14 +166,38 @@ func valueKinds(v *Value) Kinds {
 	return v.kinds
 }
 
-// without is as less the atoms that stand for place p itself.
-func without(as atoms, in *interpreter, l *loop, p Place) atoms {
-	var out atoms
-	for _, x := range as {
-		if info := &in.atoms[x]; info.header == l && info.place == p {
-			continue
-		}
-		out = append(out, x)
-	}
-	return out
+// loop is one loop in one calling context.
+type loop struct {
+	at      site
+	parent  *loop // the loop that runs it, across calls
+	frame   *frame
+	bounded bool // takes few steps, however much data there is
+	trains  bool // a backward or an optimizer step runs in it
+	// written are the places that an iteration writes, once known.
+	written map[Place]bool
+	// back is what an iteration leaves at a place for the next.
+	back map[Place]carry
+	// events are the stores of the pass that runs now.
+	events []*storeEvent
 }
+
+// carry is what is known of a place at the end of an iteration.
+type carry struct {
+	value *Value
+	reach atoms
+	sure  Certainty
+	plain []bool // which elements of a tuple carry no graph
+}
+
+// encloses reports whether l is other or runs it.
+func (l *loop) encloses(other *loop) bool {
+	for ; other != nil; other = other.parent {
+		if other == l {
+			return true
+		}
+	}
+	return false
+}
+
+// loopExits are the states that leave an iteration early.
+type loopExits struct{ breaks, continues []*state }

@@ -171,3 +171,17 @@ func unionSorted[T ~int32](a, b []T) []T {
 	out = append(out, a...)
 	return append(out, b...)
 }
+
+func orPlain(v *Value) *Value {
+	if v == nil {
+		return plain
+	}
+	return v
+}
+
+func (v *Value) literalOf() any {
+	if v == nil {
+		return nil
+	}
+	return v.literal
+}

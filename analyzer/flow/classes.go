@@ -1,0 +1,200 @@
+package flow
+
+import (
+	"strings"
+
+	"github.com/graphleak/graphleak/analyzer/syntax"
+)
+
+// class runs the body of a class.
+func (in *interpreter) class(n syntax.NodeID) *Value {
+	t := in.tree()
+	id, info := in.newObject(objectKey{at: in.site(n), kind: objectClass})
+	info.bases = nil
+	for c := range t.Children(t.Child(n, syntax.FieldSuperclasses)) {
+		if t.Kind(c) == syntax.KeywordArgument {
+			continue
+		}
+		info.bases = append(info.bases, in.expression(c))
+	}
+	outer := in.frame
+	in.frame = &frame{caller: outer, module: outer.module, object: id, scope: outer.module.Scope(n), closure: outer, call: outer.call, depth: outer.depth, base: in.state}
+	in.block(t.Child(n, syntax.FieldBody))
+	in.frame = outer
+	if in.state == nil {
+		in.state = in.frame.base
+	}
+	return object(id)
+}
+
+// classAttribute looks an attribute up in a class and its bases. owner is the
+// class that has it.
+func (in *interpreter) classAttribute(class ObjectID, f Symbol, depth int) (v *Value, owner ObjectID) {
+	if v := in.state.get(Place{class, f}); v != nil {
+		return v, class
+	}
+	if depth > 8 {
+		return nil, 0
+	}
+	for _, base := range in.objects[class].bases {
+		for _, id := range base.objects {
+			if in.objects[id].kind != objectClass {
+				continue
+			}
+			if v, owner := in.classAttribute(id, f, depth+1); v != nil {
+				return v, owner
+			}
+		}
+	}
+	return nil, 0
+}
+
+// bind makes a method of a function found in a class. receiver is nil for
+// access through the class.
+func (in *interpreter) bind(n syntax.NodeID, v, receiver *Value, owner ObjectID) *Value {
+	var out *Value
+	for _, id := range v.objects {
+		info := in.objects[id]
+		if info.kind != objectFunction {
+			out = join(out, object(id))
+			continue
+		}
+		switch info.code.kind {
+		case staticMethod:
+			out = join(out, object(id))
+		case classMethod:
+			out = join(out, in.method(id, object(owner)))
+		case propertyMethod:
+			if receiver != nil {
+				out = join(out, in.apply(n, in.method(id, receiver), arguments{}))
+			}
+		default:
+			if receiver == nil {
+				out = join(out, object(id))
+			} else {
+				out = join(out, in.method(id, receiver))
+			}
+		}
+	}
+	if out == nil || v.kinds&^KindObject != 0 || v.elements != nil {
+		out = join(out, v)
+	}
+	return out
+}
+
+func (in *interpreter) method(function ObjectID, receiver *Value) *Value {
+	id, _ := in.newObject(objectKey{kind: objectBound, class: function, parent: receiver.objects[0]})
+	return object(id)
+}
+
+func (in *interpreter) derives(class ObjectID, is func(string) bool, depth int) bool {
+	if depth > 8 {
+		return false
+	}
+	for _, base := range in.objects[class].bases {
+		for _, id := range base.objects {
+			info := in.objects[id]
+			if info.kind == objectLibrary && is(info.name) || info.kind == objectClass && in.derives(id, is, depth+1) {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+// annotation marks the fields of a class that say which annotated names its
+// body has, in order.
+const annotation = "$:"
+
+// instantiate makes an instance of a class of the program.
+func (in *interpreter) instantiate(n syntax.NodeID, class ObjectID, args arguments) *Value {
+	if in.spent() {
+		return plain
+	}
+	id, _ := in.newObject(objectKey{at: in.site(n), kind: objectInstance, class: class})
+	in.renew(id)
+	return in.initialise(n, id, class, args)
+}
+
+// initialise runs the constructor of an instance.
+func (in *interpreter) initialise(n syntax.NodeID, id, class ObjectID, args arguments) *Value {
+	self := object(id)
+	if v, owner := in.classAttribute(class, in.symbol("__init__"), 0); v != nil {
+		in.apply(n, in.bind(n, v, self, owner), args)
+		return self
+	}
+	// A dataclass or named tuple: arguments become the annotated fields.
+	i := 0
+	for _, f := range in.objects[class].fields {
+		name, annotated := strings.CutPrefix(in.symbolNames[f], annotation)
+		if !annotated {
+			continue
+		}
+		if v := args.at(i, name); v != nil {
+			in.write(Place{id, in.symbol(name)}, v)
+		}
+		i++
+	}
+	if i == 0 && args.star == nil {
+		for _, k := range args.keyword {
+			in.write(Place{id, in.symbol(k.name)}, k.value)
+		}
+	}
+	return self
+}
+
+// callInstance calls an object: forward of a module, else __call__.
+func (in *interpreter) callInstance(n syntax.NodeID, id ObjectID, args arguments) *Value {
+	class := in.objects[id].class
+	names := []string{"__call__"}
+	if in.isModuleClass(class) {
+		names = []string{"forward", "__call__"}
+	}
+	for _, name := range names {
+		if v, owner := in.classAttribute(class, in.symbol(name), 0); v != nil {
+			return in.apply(n, in.bind(n, v, object(id), owner), args)
+		}
+	}
+	if !in.isModuleClass(class) {
+		return in.callUnknown(n, object(id), args)
+	}
+	return in.callTrainable(n, id, args)
+}
+
+// entered is what the as clause of a with statement binds.
+func (in *interpreter) entered(n syntax.NodeID, manager *Value) *Value {
+	var out *Value
+	for _, id := range manager.objects {
+		info := in.objects[id]
+		switch info.kind {
+		case objectInstance:
+			if v, owner := in.classAttribute(info.class, in.symbol("__enter__"), 0); v != nil {
+				out = join(out, in.apply(n, in.bind(n, v, object(id), owner), arguments{}))
+				continue
+			}
+			out = join(out, object(id))
+		case objectGenerator:
+			out = join(out, in.resume(n, id))
+		default:
+			id, _ := in.newObject(objectKey{at: in.site(n), kind: objectUnknown, name: "entered"})
+			out = join(out, object(id))
+		}
+	}
+	return orPlain(out)
+}
+
+// super is super() in a method.
+func (in *interpreter) super(n syntax.NodeID) *Value {
+	for f := in.frame; f != nil; f = f.closure {
+		if f.code == nil || f.code.class == 0 {
+			continue
+		}
+		self := in.state.get(Place{f.object, in.firstParameter(f.code)})
+		if self == nil || len(self.objects) == 0 {
+			return nil
+		}
+		id, _ := in.newObject(objectKey{kind: objectSuper, parent: self.objects[0], class: f.code.class})
+		return object(id)
+	}
+	return nil
+}

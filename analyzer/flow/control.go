@@ -1,0 +1,235 @@
+package flow
+
+import (
+	"strings"
+
+	"github.com/graphleak/graphleak/analyzer/syntax"
+)
+
+func (in *interpreter) conditional(n syntax.NodeID) {
+	t := in.tree()
+	var bodies []syntax.NodeID // elif and else clauses
+	for c := range t.Children(n) {
+		if t.Role(c) == syntax.FieldAlternative {
+			bodies = append(bodies, c)
+		}
+	}
+	in.branch(t.Child(n, syntax.FieldCondition), t.Child(n, syntax.FieldConsequence), bodies)
+}
+
+func (in *interpreter) branch(condition, consequence syntax.NodeID, rest []syntax.NodeID) {
+	t := in.tree()
+	test := in.expression(condition)
+	if in.state == nil {
+		return
+	}
+	otherwise := func() {
+		if len(rest) == 0 {
+			return
+		}
+		if t.Kind(rest[0]) == syntax.ElifClause {
+			in.branch(t.Child(rest[0], syntax.FieldCondition), t.Child(rest[0], syntax.FieldConsequence), rest[1:])
+			return
+		}
+		in.block(t.Child(rest[0], syntax.FieldBody))
+	}
+	if test != nil {
+		if truth, known := test.truth(); known {
+			if truth {
+				in.block(consequence)
+			} else {
+				otherwise()
+			}
+			return
+		}
+	}
+	if in.isMain(condition) {
+		in.block(consequence)
+		return
+	}
+	base := in.state
+	in.state = base.push()
+	in.narrow(condition, true)
+	if in.state != nil {
+		in.block(consequence)
+	}
+	then := in.state
+	in.state = base.push()
+	in.narrow(condition, false)
+	if in.state != nil {
+		otherwise()
+	}
+	in.state = merge(base, in.noteResets(condition), then, in.state)
+}
+
+func (in *interpreter) isMain(condition syntax.NodeID) bool {
+	text := in.tree().Text(condition)
+	return strings.Contains(text, "__name__") && strings.Contains(text, "__main__")
+}
+
+func (in *interpreter) forLoop(n syntax.NodeID) {
+	t := in.tree()
+	left, right := t.Child(n, syntax.FieldLeft), t.Child(n, syntax.FieldRight)
+	it := in.expression(right)
+	if in.state == nil {
+		return
+	}
+	in.iterate(n, in.few(it), forLoop, func() {
+		in.assign(left, in.next(n, right, it), n, right)
+		in.block(t.Child(n, syntax.FieldBody))
+	})
+	if alternative := t.Child(n, syntax.FieldAlternative); alternative >= 0 && in.state != nil {
+		in.block(t.Child(alternative, syntax.FieldBody))
+	}
+}
+
+func (in *interpreter) whileLoop(n syntax.NodeID) {
+	t := in.tree()
+	condition := t.Child(n, syntax.FieldCondition)
+	test := in.expression(condition)
+	truth, known := false, false
+	if test != nil {
+		truth, known = test.truth()
+	}
+	if known && !truth {
+		return
+	}
+	kind := whileLoop
+	if known && truth {
+		kind = endlessLoop
+	}
+	in.iterate(n, false, kind, func() {
+		in.expression(condition)
+		in.block(t.Child(n, syntax.FieldBody))
+	})
+	if alternative := t.Child(n, syntax.FieldAlternative); alternative >= 0 && in.state != nil {
+		in.block(t.Child(alternative, syntax.FieldBody))
+	}
+}
+
+func (in *interpreter) try(n syntax.NodeID) {
+	t := in.tree()
+	base := in.state
+	in.state = base.push()
+	in.block(t.Child(n, syntax.FieldBody))
+	done := in.state
+	var ends []*state
+	var finally syntax.NodeID = syntax.NoNode
+	for c := range t.Children(n) {
+		switch t.Kind(c) {
+		case syntax.ExceptClause, syntax.ExceptGroupClause:
+			in.state = base.push()
+			for d := range t.Children(c) {
+				if t.Kind(d) == syntax.Block {
+					in.block(d)
+				} else {
+					in.expression(d)
+				}
+			}
+			ends = append(ends, in.state)
+		case syntax.ElseClause:
+			if done != nil {
+				in.state = done
+				in.block(t.Child(c, syntax.FieldBody))
+				done = in.state
+			}
+		case syntax.FinallyClause:
+			finally = c
+		}
+	}
+	in.state = merge(base, nil, append(ends, done)...)
+	if finally >= 0 && in.state != nil {
+		for d := range t.Children(finally) {
+			if t.Kind(d) == syntax.Block {
+				in.block(d)
+			}
+		}
+	}
+}
+
+func (in *interpreter) match(n syntax.NodeID) {
+	t := in.tree()
+	var subject *Value
+	for c := range t.Children(n) {
+		if t.Role(c) == syntax.FieldSubject {
+			subject = join(subject, in.expression(c))
+		}
+	}
+	base := in.state
+	if base == nil {
+		return
+	}
+	ends := []*state{base.push()}
+	for c := range t.Children(t.Child(n, syntax.FieldBody)) {
+		if t.Kind(c) != syntax.CaseClause {
+			continue
+		}
+		in.state = base.push()
+		for d := range t.Children(c) {
+			switch t.Kind(d) {
+			case syntax.CasePattern:
+				in.capture(d, subject, n)
+			case syntax.Block:
+				in.block(d)
+			case syntax.IfClause:
+				in.expression(t.First(d))
+			}
+		}
+		ends = append(ends, in.state)
+	}
+	in.state = merge(base, in.noteResets(syntax.NoNode), ends...)
+}
+
+// capture binds the names of a case pattern to what they may be.
+func (in *interpreter) capture(n syntax.NodeID, v *Value, stmt syntax.NodeID) {
+	t := in.tree()
+	i := 0
+	for c := range t.Children(n) {
+		switch t.Kind(c) {
+		case syntax.DottedName:
+			if first := t.First(c); first >= 0 && t.Next(first) < 0 {
+				in.store(in.variable(t.Text(c)), v, stmt, c, c)
+			}
+		case syntax.TuplePattern, syntax.ListPattern:
+			j := 0
+			for d := range t.Children(c) {
+				in.capture(d, in.item(c, v, j), stmt)
+				j++
+			}
+		case syntax.AsPatternTarget:
+			in.assign(c, v, stmt, c)
+		default:
+			in.capture(c, in.item(n, v, i), stmt)
+		}
+		i++
+	}
+}
+
+// with runs the body of a with statement under the grad mode that its managers
+// set.
+func (in *interpreter) with(n syntax.NodeID) {
+	t := in.tree()
+	was := in.off
+	clause := t.First(n)
+	for item := range t.Children(clause) {
+		if t.Kind(item) != syntax.WithItem {
+			continue
+		}
+		value := t.Child(item, syntax.FieldValue)
+		var target syntax.NodeID = syntax.NoNode
+		if t.Kind(value) == syntax.AsPattern {
+			target = t.Child(value, syntax.FieldAlias)
+			value = t.First(value)
+		}
+		manager := in.expression(value)
+		if in.state == nil {
+			return
+		}
+		in.enter(value, manager)
+		if target >= 0 {
+			in.assign(target, in.entered(value, manager), n, value)
+		}
+	}
+	in.block(t.Child(n, syntax.FieldBody))
+	in.off = was
+}

@@ -1,0 +1,194 @@
+package flow
+
+import (
+	"strconv"
+
+	"github.com/graphleak/graphleak/analyzer/syntax"
+)
+
+func (in *interpreter) tupleDisplay(n syntax.NodeID) *Value {
+	t := in.tree()
+	elements := []*Value{}
+	for c := range t.Children(n) {
+		v := in.expression(c)
+		if t.Kind(c) == syntax.ListSplat {
+			if v.elements != nil && !v.variadic {
+				elements = append(elements, v.elements...)
+				continue
+			}
+			return &Value{kinds: KindObject, elements: []*Value{join(joinAll(elements), in.elementOf(c, v))}, variadic: true}
+		}
+		elements = append(elements, v)
+	}
+	return &Value{kinds: KindObject, elements: elements, structural: true}
+}
+
+func joinAll(vs []*Value) *Value {
+	var out *Value
+	for _, v := range vs {
+		out = join(out, v)
+	}
+	return out
+}
+
+func (in *interpreter) listDisplay(n syntax.NodeID) *Value {
+	t := in.tree()
+	var parts []*Value
+	var exprs []syntax.NodeID
+	splat := false
+	for c := range t.Children(n) {
+		v := in.expression(c)
+		if t.Kind(c) == syntax.ListSplat {
+			splat = true
+		} else {
+			v = &Value{kinds: KindObject, elements: []*Value{v}}
+		}
+		parts, exprs = append(parts, v), append(exprs, c)
+	}
+	if splat {
+		return in.joinedList(n, exprs, parts)
+	}
+	id := in.allocate(objectContainer, n, "list")
+	for i, part := range parts {
+		in.write(Place{id, in.index(i)}, part.elements[0])
+	}
+	v := object(id)
+	v.structural = len(parts) > 0
+	return v
+}
+
+// index is the field of a container's element at a literal position or key.
+func (in *interpreter) index(key any) Symbol {
+	switch k := key.(type) {
+	case int:
+		return in.symbol("[" + strconv.Itoa(k) + "]")
+	case string:
+		return in.symbol("[\"" + k + "\"]")
+	}
+	return anyElement
+}
+
+func (in *interpreter) dictDisplay(n syntax.NodeID) *Value {
+	t := in.tree()
+	type entry struct {
+		field Symbol
+		value *Value
+	}
+	var entries []entry
+	for c := range t.Children(n) {
+		switch t.Kind(c) {
+		case syntax.Pair:
+			key := in.expression(t.Child(c, syntax.FieldKey))
+			entries = append(entries, entry{in.index(key.literal), in.expression(t.Child(c, syntax.FieldValue))})
+		case syntax.DictionarySplat:
+			v := in.expression(c)
+			for _, id := range v.objects {
+				info := in.objects[id]
+				for _, f := range info.fields {
+					entries = append(entries, entry{f, in.state.get(Place{id, f})})
+				}
+			}
+		}
+	}
+	id := in.allocate(objectContainer, n, "dict")
+	for _, e := range entries {
+		p := Place{id, e.field}
+		if e.field == anyElement {
+			in.write(p, join(in.state.get(p), e.value))
+		} else {
+			in.write(p, e.value)
+		}
+	}
+	return object(id)
+}
+
+// comprehension runs [element for target in iterable if condition]: a loop
+// that appends to a new container.
+func (in *interpreter) comprehension(n syntax.NodeID) *Value {
+	t := in.tree()
+	body := t.Child(n, syntax.FieldBody)
+	name := "list"
+	if t.Kind(n) == syntax.DictionaryComprehension {
+		name = "dict"
+	}
+	id := in.allocate(objectContainer, n, name)
+	few := true
+	in.enclosed(n, func() {
+		in.write(Place{id, anyElement}, &Value{})
+		few = in.clauses(n, func() {
+			if t.Kind(body) == syntax.Pair {
+				in.expression(t.Child(body, syntax.FieldKey))
+				value := t.Child(body, syntax.FieldValue)
+				in.collect(id, anyElement, in.expression(value), n, value, n, nil)
+				return
+			}
+			in.collect(id, anyElement, in.expression(body), n, body, n, nil)
+		})
+	})
+	v := object(id)
+	v.structural = few
+	return v
+}
+
+// clauses runs body in the loops and under the conditions of a comprehension.
+// It reports whether all loops take few steps.
+func (in *interpreter) clauses(n syntax.NodeID, body func()) (few bool) {
+	t := in.tree()
+	var clauses []syntax.NodeID
+	for c := range t.Children(n) {
+		if k := t.Kind(c); k == syntax.ForInClause || k == syntax.IfClause {
+			clauses = append(clauses, c)
+		}
+	}
+	few = true
+	var run func(i int)
+	run = func(i int) {
+		if in.state == nil {
+			return
+		}
+		if i == len(clauses) {
+			body()
+			return
+		}
+		c := clauses[i]
+		if t.Kind(c) == syntax.IfClause {
+			in.expression(t.First(c))
+			base := in.state
+			if base == nil {
+				return
+			}
+			in.state = base.push()
+			run(i + 1)
+			in.state = merge(base, nil, in.state, base.push())
+			return
+		}
+		right := t.Child(c, syntax.FieldRight)
+		it := in.expression(right)
+		short := in.few(it)
+		few = few && short
+		in.iterate(c, short, forLoop, func() {
+			in.assign(t.Child(c, syntax.FieldLeft), in.next(c, right, it), c, right)
+			run(i + 1)
+		})
+	}
+	run(0)
+	return few
+}
+
+// enclosed runs f in the scope of a comprehension or lambda-like block.
+func (in *interpreter) enclosed(n syntax.NodeID, f func()) {
+	scope := in.frame.module.Scope(n)
+	outer := in.frame
+	if scope == nil {
+		f()
+		return
+	}
+	id := in.allocate(objectScope, n, "")
+	inner := *outer
+	inner.scope, inner.object, inner.closure = scope, id, outer
+	in.frame = &inner
+	f()
+	outer.yields, outer.result = inner.yields, inner.result
+	outer.returns, outer.loops = inner.returns, inner.loops
+	in.frame = outer
+}

@@ -1,0 +1,305 @@
+package flow
+
+import (
+	"github.com/graphleak/graphleak/analyzer/syntax"
+	"github.com/graphleak/graphleak/analyzer/torch"
+)
+
+// newModule is an instance of a class of torch.nn.
+func (in *interpreter) newModule(n syntax.NodeID, name string, class torch.ModuleClass, args arguments) *Value {
+	in.activity++
+	id, info := in.newObject(objectKey{at: in.site(n), kind: objectModule, name: name})
+	info.nn = class
+	if r := args.named("reduction"); r != nil && r.literal == "none" {
+		info.nn.Scalar = false
+	}
+	if class.Container {
+		info.nn.Trainable = len(args.values()) == 0 // filled later
+		for _, v := range args.values() {
+			info.nn.Trainable = info.nn.Trainable || in.trainable(v, 0)
+		}
+	}
+	in.state.set(Place{id, in.symbol("$frozen")}, nil)
+	return object(id)
+}
+
+// trainable reports whether v holds a module that may have parameters.
+func (in *interpreter) trainable(v *Value, depth int) bool {
+	if v == nil || depth > 4 {
+		return false
+	}
+	if v.is(KindUnknown) {
+		return true
+	}
+	for _, e := range v.elements {
+		if in.trainable(e, depth+1) {
+			return true
+		}
+	}
+	for _, id := range v.objects {
+		switch info := in.objects[id]; info.kind {
+		case objectModule:
+			if info.nn.Trainable {
+				return true
+			}
+		case objectContainer:
+			if in.trainable(in.contents(id), depth+1) {
+				return true
+			}
+		case objectInstance, objectUnknown, objectGenerator:
+			return true
+		}
+	}
+	return false
+}
+
+// submodule is a part of a module: one of its layers, a slice of them.
+func (in *interpreter) submodule(n syntax.NodeID, id ObjectID) *Value {
+	sub, info := in.newObject(objectKey{at: in.site(n), kind: objectModule, parent: id, name: "part"})
+	info.nn = torch.ModuleClass{Trainable: true, Saves: true}
+	if in.objects[id].kind == objectModule {
+		info.nn = in.objects[id].nn
+		info.nn.Container = false
+	}
+	if in.frozen(id) {
+		in.freeze(sub, true)
+	}
+	return object(sub)
+}
+
+func (in *interpreter) callModule(n syntax.NodeID, id ObjectID, args arguments) *Value {
+	return in.moduleResult(n, id, in.objects[id].nn, args)
+}
+
+// callTrainable is a call of a module whose code is not known.
+func (in *interpreter) callTrainable(n syntax.NodeID, id ObjectID, args arguments) *Value {
+	return in.moduleResult(n, id, torch.ModuleClass{Trainable: true, Saves: true}, args)
+}
+
+func (in *interpreter) moduleResult(n syntax.NodeID, id ObjectID, class torch.ModuleClass, args arguments) *Value {
+	out := &Value{kinds: KindTensor}
+	if class.Scalar {
+		out.size = torch.Scalar
+	}
+	if !in.off {
+		var operands atoms
+		for _, v := range args.values() {
+			operands = operands.union(in.reach(v))
+		}
+		operands = in.chain(operands)
+		level := in.sure(operands)
+		if class.Trainable && !in.frozen(id) {
+			level = Certain
+		}
+		if level > NoGraph {
+			out.atoms = operands
+			if class.Saves {
+				out.atoms = operands.union(atoms{in.newOrigin(in.site(n), true, false, level)})
+			}
+		} else if in.carriesHeader(operands) {
+			out.atoms = operands
+		}
+	}
+	if class.Outputs == 2 {
+		return tuple(out, out)
+	}
+	return out
+}
+
+// moduleMethod is a method that nn.Module gives to its subclasses.
+func (in *interpreter) moduleMethod(n syntax.NodeID, obj *Value, id ObjectID, name string, args arguments) *Value {
+	switch name {
+	case "eval", "train":
+		training := name == "train"
+		if v := args.at(0, "mode"); v != nil && training {
+			if truth, known := v.truth(); known {
+				training = truth
+			}
+		}
+		in.state.set(Place{modes, evaluating}, boolean(!training))
+		return obj
+	case "to", "cuda", "cpu", "half", "float", "double", "apply", "share_memory", "bfloat16":
+		return obj
+	case "requires_grad_":
+		v := args.at(0, "requires_grad")
+		in.freeze(id, v != nil && v.literal == false)
+		return obj
+	case "parameters", "buffers":
+		return &Value{kinds: KindObject, objects: []ObjectID{in.paramsOf(id)}, structural: true}
+	case "named_parameters", "named_buffers":
+		return &Value{kinds: KindObject, elements: []*Value{tuple(plain, in.parameter(in.paramsOf(id)))}, variadic: true, structural: true}
+	case "modules", "children":
+		return &Value{kinds: KindObject, elements: []*Value{in.submodule(n, id)}, variadic: true, structural: true}
+	case "named_modules", "named_children":
+		return &Value{kinds: KindObject, elements: []*Value{tuple(plain, in.submodule(n, id))}, variadic: true, structural: true}
+	case "state_dict":
+		d := in.allocate(objectContainer, n, "dict")
+		in.write(Place{d, anyElement}, freshData)
+		return object(d)
+	case "zero_grad", "load_state_dict", "register_buffer", "register_parameter", "add_module", "append":
+		if name == "register_buffer" && len(args.positional) > 1 {
+			if key, ok := args.positional[0].literal.(string); ok {
+				in.write(Place{id, in.symbol(key)}, args.positional[1])
+			}
+		}
+		return noValue
+	case "forward", "__call__":
+		return in.callModule(n, id, args)
+	}
+	return nil
+}
+
+// freeze marks a module and its parts as having no parameters that require
+// gradients, or marks them as having some.
+func (in *interpreter) freeze(module ObjectID, frozen bool) {
+	in.freezeParts(module, boolean(frozen), map[ObjectID]bool{})
+}
+
+func (in *interpreter) freezeParts(id ObjectID, frozen *Value, seen map[ObjectID]bool) {
+	if seen[id] {
+		return
+	}
+	seen[id] = true
+	info := in.objects[id]
+	switch info.kind {
+	case objectModule, objectInstance, objectUnknown:
+		defer in.write(Place{id, in.symbol("$frozen")}, frozen)
+	case objectContainer:
+	default:
+		return
+	}
+	for _, f := range info.fields {
+		v := in.state.get(Place{id, f})
+		if v == nil {
+			continue
+		}
+		if frozen.literal == true && v.is(KindTensor) && in.areParameters(v.atoms) {
+			c := *v
+			c.atoms = nil
+			in.state.set(Place{id, f}, &c)
+		}
+		for _, part := range v.objects {
+			in.freezeParts(part, frozen, seen)
+		}
+	}
+}
+
+func (in *interpreter) frozen(module ObjectID) bool {
+	v := in.state.get(Place{module, in.symbol("$frozen")})
+	return v != nil && v.literal == true
+}
+
+// paramsOf is the collection of the parameters of a module.
+func (in *interpreter) paramsOf(module ObjectID) ObjectID {
+	id, _ := in.newObject(objectKey{kind: objectParams, parent: module})
+	return id
+}
+
+// parameter is one parameter of a module: a leaf that lives as long as the
+// module does.
+func (in *interpreter) parameter(params ObjectID) *Value {
+	v := &Value{kinds: KindTensor, objects: []ObjectID{params}}
+	if in.frozen(in.objects[params].parent) {
+		return join(v, in.state.get(Place{params, anyElement}))
+	}
+	x := in.origin(site{slot: -1 - int32(params)}, nil, false, false, Certain)
+	in.atoms[x].parameter = true
+	v.atoms = atoms{x}
+	return v
+}
+
+// paramsIn is the parameters of which v is one, else 0.
+func (in *interpreter) paramsIn(v *Value) ObjectID {
+	for _, id := range v.objects {
+		if in.objects[id].kind == objectParams {
+			return id
+		}
+	}
+	return 0
+}
+
+// applyFunction is Function.apply of a custom autograd function.
+func (in *interpreter) applyFunction(n syntax.NodeID, class ObjectID, args arguments) *Value {
+	off := in.off
+	leaf := false
+	if v, owner := in.classAttribute(class, in.symbol("forward"), 0); v != nil {
+		ctx, info := in.newObject(objectKey{at: in.site(n), kind: objectUnknown, name: "ctx"})
+		withCtx := args
+		withCtx.positional = append([]*Value{object(ctx)}, args.positional...)
+		withCtx.exprs = append([]syntax.NodeID{n}, args.exprs...)
+		in.off = true // a custom forward runs unrecorded
+		in.apply(n, in.bind(n, v, nil, owner), withCtx)
+		in.off = off
+		if in.state == nil {
+			return plain
+		}
+		for _, f := range info.fields {
+			if v := in.state.get(Place{ctx, f}); v.is(KindTensor | KindUnknown) {
+				leaf = true // no backward frees what is kept as an attribute
+			}
+		}
+	}
+	var operands atoms
+	for _, v := range args.values() {
+		operands = operands.union(in.reach(v))
+	}
+	out := &Value{kinds: KindTensor}
+	if in.off {
+		return out
+	}
+	operands = in.chain(operands)
+	if level := in.sure(operands); level > NoGraph {
+		x := in.newOrigin(in.site(n), true, leaf, level)
+		in.atoms[x].custom = leaf
+		out.atoms = operands.union(atoms{x})
+	}
+	return out
+}
+
+// isModuleClass reports whether a class derives from nn.Module.
+func (in *interpreter) isModuleClass(class ObjectID) bool {
+	return in.derives(class, torch.ModuleBase, 0)
+}
+
+func (in *interpreter) isFunctionClass(class ObjectID) bool {
+	return in.derives(class, torch.FunctionBase, 0)
+}
+
+// deepcopy copies modules and containers; a copied tensor is a leaf.
+func (in *interpreter) deepcopy(n syntax.NodeID, v *Value) *Value {
+	if v == nil {
+		return plain
+	}
+	var out *Value
+	for _, id := range v.objects {
+		info := in.objects[id]
+		switch info.kind {
+		case objectModule:
+			c, cinfo := in.newObject(objectKey{at: in.site(n), kind: objectModule, parent: id, name: info.name})
+			cinfo.nn = info.nn
+			in.state.set(Place{c, in.symbol("$frozen")}, in.state.get(Place{id, in.symbol("$frozen")}))
+			out = join(out, object(c))
+		case objectInstance:
+			c, cinfo := in.newObject(objectKey{at: in.site(n), kind: objectInstance, parent: id, class: info.class})
+			for _, f := range info.fields {
+				in.state.set(Place{c, f}, in.state.get(Place{id, f}))
+				cinfo.fields, cinfo.known = info.fields, info.known
+			}
+			out = join(out, object(c))
+		case objectContainer:
+			c := in.allocate(objectContainer, n, info.name)
+			if content := in.contents(id); content != nil {
+				w := *content
+				w.atoms = nil
+				in.write(Place{c, anyElement}, &w)
+			}
+			out = join(out, object(c))
+		}
+	}
+	if v.is(KindTensor | KindUnknown) {
+		c := *v
+		c.atoms, c.objects = nil, nil
+		out = join(out, &c)
+	}
+	return orPlain(out)
+}

@@ -1,0 +1,276 @@
+package flow
+
+import (
+	"github.com/graphleak/graphleak/analyzer/syntax"
+	"github.com/graphleak/graphleak/analyzer/torch"
+)
+
+// operate is the result of a tensor operation on its operands. An operand that
+// is not known may be a tensor.
+func (in *interpreter) operate(n syntax.NodeID, saves bool, operands ...*Value) *Value {
+	out := &Value{kinds: KindPlain}
+	scalar := true
+	var all, steps atoms
+	for _, v := range operands {
+		if v == nil {
+			continue
+		}
+		if v.is(KindTensor | KindUnknown) {
+			if v.is(KindTensor) {
+				out.kinds |= KindTensor
+			} else {
+				out.kinds |= KindUnknown
+			}
+			scalar = scalar && v.size == torch.Scalar
+		} else if v.is(KindObject) {
+			// A container of tensors, or an object with operators of its own.
+			out.kinds |= KindUnknown
+			scalar = false
+			all = all.union(in.reach(v))
+		}
+		all = all.union(in.shallow(v))
+		steps = steps.union(in.steps(v.atoms))
+	}
+	if out.kinds&(KindTensor|KindUnknown) == 0 {
+		out.atoms = in.chain(steps.union(all))
+		return out
+	}
+	if out.kinds&KindTensor != 0 {
+		out.kinds = KindTensor
+	}
+	if scalar {
+		out.size = torch.Scalar
+		saves = false
+	}
+	out.atoms = in.record(n, all, saves).union(steps)
+	return out
+}
+
+func (in *interpreter) binary(n syntax.NodeID, operator string, left, right *Value) *Value {
+	if left.only(KindPlain) && right.only(KindPlain) {
+		return &Value{kinds: KindPlain, atoms: in.chain(left.atoms.union(right.atoms))}
+	}
+	switch operator {
+	case "+":
+		if v := in.concatenate(n, left, right); v != nil {
+			return v
+		}
+		return in.operate(n, false, left, right)
+	case "-":
+		return in.operate(n, false, left, right)
+	case "%":
+		if left.only(KindPlain) {
+			return plain // string formatting
+		}
+	case "*", "/":
+		// A factor that is no tensor is not saved.
+		if operator == "*" && (isContainer(in, left) || isContainer(in, right)) {
+			return join(left, right)
+		}
+		if !right.mayBeSaved() || operator == "*" && !left.mayBeSaved() {
+			return in.operate(n, false, left, right)
+		}
+	}
+	return in.operate(n, true, left, right)
+}
+
+func isContainer(in *interpreter, v *Value) bool {
+	if v == nil || !v.only(KindObject) {
+		return false
+	}
+	for _, id := range v.objects {
+		if in.objects[id].kind != objectContainer {
+			return false
+		}
+	}
+	return len(v.objects) > 0 || v.elements != nil
+}
+
+// concatenate is a + b of two sequences, nil when they are not.
+func (in *interpreter) concatenate(n syntax.NodeID, left, right *Value) *Value {
+	if left.elements != nil && right.elements != nil && !left.variadic && !right.variadic {
+		return tuple(append(append([]*Value{}, left.elements...), right.elements...)...)
+	}
+	if !isContainer(in, left) && !isContainer(in, right) {
+		return nil
+	}
+	return in.joinedList(n, []syntax.NodeID{in.tree().Child(n, syntax.FieldLeft), in.tree().Child(n, syntax.FieldRight)}, []*Value{left, right})
+}
+
+// joinedList makes a new list of the elements of several sequences. The new
+// list is where the elements are kept from now on.
+func (in *interpreter) joinedList(n syntax.NodeID, exprs []syntax.NodeID, parts []*Value) *Value {
+	contents := make([]*Value, len(parts))
+	for i, part := range parts {
+		contents[i] = in.elementOf(exprs[i], part)
+	}
+	id := in.allocate(objectContainer, n, "list")
+	p := Place{id, anyElement}
+	old := contents[0]
+	in.write(p, old)
+	// The part that carries the list's earlier elements comes first.
+	base := 0
+	for i, c := range contents {
+		if c != nil && in.loop != nil && in.shallow(c).has(in.analysis.header(atomCarried, in.loop, p)) {
+			base, old = i, c
+		}
+	}
+	in.write(p, old)
+	for i, c := range contents {
+		if i != base && c != nil {
+			in.collect(id, anyElement, c, n, in.onlyElement(exprs[i]), n, nil)
+		}
+	}
+	return object(id)
+}
+
+func (in *interpreter) boolean(n syntax.NodeID) *Value {
+	t := in.tree()
+	left := in.expression(t.Child(n, syntax.FieldLeft))
+	if in.state == nil {
+		return left
+	}
+	base := in.state
+	in.state = base.push()
+	right := in.expression(t.Child(n, syntax.FieldRight))
+	in.state = merge(base, nil, in.state, base.push())
+	if truth, known := left.truth(); known {
+		if truth == (t.Text(t.Child(n, syntax.FieldOperator)) == "and") {
+			return right
+		}
+		return left
+	}
+	return join(left, right)
+}
+
+func (in *interpreter) comparison(n syntax.NodeID) *Value {
+	t := in.tree()
+	var operands []*Value
+	op := ""
+	for c := range t.Children(n) {
+		if t.Role(c) == syntax.FieldOperators {
+			op = t.Text(c)
+			continue
+		}
+		operands = append(operands, in.expression(c))
+	}
+	if len(operands) == 2 {
+		a, b := operands[0], operands[1]
+		if op == "is" || op == "is not" {
+			if a.kinds == KindNone && b.kinds == KindNone {
+				return boolean(op == "is")
+			}
+			if b.kinds == KindNone && !a.is(KindNone|KindUnknown) || a.kinds == KindNone && !b.is(KindNone|KindUnknown) {
+				return boolean(op == "is not")
+			}
+			return plain
+		}
+		if a.literal != nil && b.literal != nil && a.kinds == KindPlain && b.kinds == KindPlain {
+			switch op {
+			case "==":
+				return boolean(a.literal == b.literal)
+			case "!=":
+				return boolean(a.literal != b.literal)
+			}
+		}
+		if a.is(KindTensor) || b.is(KindTensor) {
+			if op != "in" && op != "not in" {
+				return freshData
+			}
+		}
+	}
+	return plain
+}
+
+func (in *interpreter) choose(n syntax.NodeID) *Value {
+	t := in.tree()
+	var parts []syntax.NodeID
+	for c := range t.Children(n) {
+		parts = append(parts, c)
+	}
+	if len(parts) != 3 {
+		return plain
+	}
+	test := in.expression(parts[1])
+	if in.state == nil {
+		return plain
+	}
+	if truth, known := test.truth(); known {
+		if truth {
+			return in.expression(parts[0])
+		}
+		return in.expression(parts[2])
+	}
+	base := in.state
+	arm := func(n syntax.NodeID, holds bool) (*Value, *state) {
+		in.state = base.push()
+		if in.narrow(parts[1], holds); in.state == nil {
+			return nil, nil
+		}
+		v := in.expression(n)
+		return v, in.state
+	}
+	a, then := arm(parts[0], true)
+	b, otherwise := arm(parts[2], false)
+	if in.state = merge(base, nil, then, otherwise); in.state == nil {
+		in.state = base
+	}
+	return join(a, b)
+}
+
+// contract is the result of an operation with a known contract.
+func (in *interpreter) contract(n syntax.NodeID, c torch.Contract, operands []*Value, whole bool) *Value {
+	switch c.Effect {
+	case torch.Leaves:
+		return plain
+	case torch.NoGraph:
+		return freshData
+	case torch.Detaches:
+		out := &Value{kinds: KindTensor}
+		if len(operands) > 0 && operands[0] != nil {
+			out.size = operands[0].size
+		}
+		return out
+	case torch.Keeps:
+		if c.Alone && len(operands) > 1 {
+			operands = operands[:1]
+		}
+		v := in.operate(n, c.Saves || c.SavesByDim && !whole || c.SavesPairs && severalTensors(operands), operands...)
+		if c.Reduces && whole && v.is(KindTensor|KindUnknown) {
+			w := *v
+			w.size = torch.Scalar
+			return &w
+		}
+		return v
+	case torch.Splits:
+		if whole && len(operands) == 1 { // max() of everything
+			v := *in.operate(n, c.Saves, operands...)
+			v.size = torch.Scalar
+			return &v
+		}
+		if len(operands) > 1 && operands[1].is(KindTensor) { // elementwise
+			return in.operate(n, c.Saves, operands...)
+		}
+		return tuple(in.operate(n, c.Saves, operands...), freshData)
+	case torch.Pieces:
+		v := in.operate(n, c.Saves, operands...)
+		return &Value{kinds: KindObject, elements: []*Value{v}, variadic: true, structural: true}
+	}
+	return plain
+}
+
+// mayBeSaved reports whether a factor is a tensor rather than a number. One of
+// which nothing is known is taken for a number: most scale something.
+func (v *Value) mayBeSaved() bool {
+	return v.is(KindTensor|KindObject) || v.is(KindUnknown) && len(v.atoms) > 0
+}
+
+func severalTensors(operands []*Value) bool {
+	k := 0
+	for _, v := range operands {
+		if v.mayBeSaved() {
+			k++
+		}
+	}
+	return k > 1
+}

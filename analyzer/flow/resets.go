@@ -1,0 +1,95 @@
+package flow
+
+import (
+	"slices"
+
+	"github.com/graphleak/graphleak/analyzer/syntax"
+)
+
+// noteResets returns the join hook that marks a place which one path gives a
+// value of its own: it grows only until then. A test whether the place was
+// initialised is no reset.
+func (in *interpreter) noteResets(condition syntax.NodeID) func(Place, []*Value, []bool, *Value) *Value {
+	if in.loop == nil {
+		return nil
+	}
+	loops := in.loop
+	return func(p Place, sides []*Value, written []bool, joined *Value) *Value {
+		if p.object < firstObject || joined == nil {
+			return joined
+		}
+		for l := loops; l != nil; l = l.parent {
+			carried, chained := in.analysis.headers[headerKey{l, p, atomCarried}], in.analysis.headers[headerKey{l, p, atomChained}]
+			depends, resets, fills := false, false, false
+			for i, v := range sides {
+				own := v != nil && (carried != 0 && in.holds(v, carried) || chained != 0 && in.holds(v, chained))
+				depends = depends || own
+				resets = resets || written[i] && !own
+				fills = fills || written[i] && !own && v != nil && in.sure(in.reach(v)) > NoGraph
+			}
+			if depends && resets && !in.initialises(condition, p, fills) {
+				joined = joined.with(in.analysis.header(atomReset, l, p))
+			}
+		}
+		return joined
+	}
+}
+
+func (in *interpreter) holds(v *Value, x Atom) bool {
+	return v.atoms.has(x) || slices.ContainsFunc(v.elements, func(e *Value) bool { return e != nil && in.holds(e, x) })
+}
+
+// initialises reports whether a condition asks if p has its first value: x is
+// None, not x, key not in d, step == 0. fills says that the value it is given
+// then carries a graph itself.
+func (in *interpreter) initialises(condition syntax.NodeID, p Place, fills bool) bool {
+	if condition < 0 {
+		return false
+	}
+	t := in.tree()
+	switch t.Kind(condition) {
+	case syntax.ParenthesizedExpression:
+		return in.initialises(t.First(condition), p, fills)
+	case syntax.NotOperator:
+		arg := t.Child(condition, syntax.FieldArgument)
+		return in.initialises(arg, p, fills) || t.Kind(arg) == syntax.Call && fills
+	case syntax.BooleanOperator:
+		return in.initialises(t.Child(condition, syntax.FieldLeft), p, fills) || in.initialises(t.Child(condition, syntax.FieldRight), p, fills)
+	case syntax.Identifier, syntax.Attribute:
+		return fills || in.names(condition, p) // first, self.initialised, total
+	case syntax.Call:
+		return t.Text(t.Child(condition, syntax.FieldFunction)) == "hasattr" || t.Text(t.Child(condition, syntax.FieldFunction)) == "isinstance"
+	case syntax.ComparisonOperator:
+		op := t.Text(t.Child(condition, syntax.FieldOperators))
+		left := t.First(condition)
+		var right syntax.NodeID = syntax.NoNode
+		for c := range t.Children(condition) {
+			if t.Role(c) != syntax.FieldOperators && c != left {
+				right = c
+			}
+		}
+		switch op {
+		case "is", "is not":
+			return right >= 0 && t.Kind(right) == syntax.None
+		case "in", "not in":
+			return true
+		case "==", "!=", ">", "<=", "<", ">=":
+			return in.isPlain(left) && right >= 0 && t.Kind(right) == syntax.Integer
+		}
+	}
+	return false
+}
+
+func (in *interpreter) isPlain(n syntax.NodeID) bool {
+	k := in.tree().Kind(n)
+	return k == syntax.Identifier || k == syntax.Attribute
+}
+
+// names reports whether n is how the code writes the place p.
+func (in *interpreter) names(n syntax.NodeID, p Place) bool {
+	t := in.tree()
+	if t.Kind(n) == syntax.Attribute {
+		n = t.Child(n, syntax.FieldAttribute)
+	}
+	return t.Text(n) == in.symbolNames[p.field]
+}

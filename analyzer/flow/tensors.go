@@ -1,0 +1,91 @@
+package flow
+
+import (
+	"github.com/graphleak/graphleak/analyzer/syntax"
+	"github.com/graphleak/graphleak/analyzer/torch"
+)
+
+// tensorMethod is a method of a tensor, or of something that may be one.
+func (in *interpreter) tensorMethod(n, receiver syntax.NodeID, obj *Value, name string, args arguments) *Value {
+	c, ok := torch.Method(name)
+	if !ok {
+		if obj.is(KindUnknown) {
+			return nil
+		}
+		return in.callUnknown(n, obj, args)
+	}
+	if name == "register_hook" {
+		return plain
+	}
+	if name == "requires_grad_" {
+		v := args.at(0, "requires_grad")
+		out := in.leaf(n, obj, v == nil || v.literal != false)
+		if p := in.placeOf(receiver); p != nil {
+			in.state.set(*p, out)
+		}
+		return out
+	}
+	if torch.InPlace(name) {
+		return in.inPlace(n, receiver, obj, name, c, args)
+	}
+	return in.contract(n, c, append([]*Value{obj}, args.values()...), len(args.positional) == 0 && args.named("dim") == nil)
+}
+
+// inPlace is a method that writes its receiver.
+func (in *interpreter) inPlace(n, receiver syntax.NodeID, obj *Value, name string, c torch.Contract, args arguments) *Value {
+	p := in.placeOf(receiver)
+	if params := in.paramsIn(obj); params != 0 {
+		// In place on a parameter is an error of PyTorch's unless the module is
+		// frozen.
+		if p = nil; !in.frozen(in.objects[params].parent) {
+			return obj
+		}
+		p = &Place{params, anyElement}
+	}
+	var out *Value
+	switch name {
+	case "detach_", "zero_", "fill_", "normal_", "uniform_", "random_", "set_", "resize_":
+		out = &Value{kinds: KindTensor, size: obj.size}
+	case "copy_":
+		if in.off {
+			return obj
+		}
+		out = in.contract(n, torch.Contract{Effect: torch.Keeps}, args.values(), false)
+		out = &Value{kinds: out.kinds, size: obj.size, atoms: out.atoms, objects: obj.objects}
+	default:
+		if in.off {
+			return obj
+		}
+		out = in.contract(n, c, append([]*Value{obj}, args.values()...), false)
+		out = &Value{kinds: out.kinds, size: obj.size, atoms: out.atoms, objects: obj.objects}
+	}
+	if p != nil {
+		in.remember(n, out)
+		in.store(*p, out, n, n, receiver)
+	}
+	if t := in.tree(); name == "detach_" && t.Kind(receiver) == syntax.Subscript {
+		// hidden[0].detach_(), hidden[1].detach_(): of a state whose parts are
+		// not known one by one, all are cut.
+		if whole := in.placeOf(t.Child(receiver, syntax.FieldValue)); whole != nil {
+			if v := in.state.get(*whole); v != nil && v.is(KindUnknown|KindTensor) {
+				c := *v
+				c.atoms, c.elements = nil, nil
+				in.write(*whole, &c)
+			}
+		}
+	}
+	return out
+}
+
+// leaf is a tensor after requires_grad was set.
+func (in *interpreter) leaf(n syntax.NodeID, v *Value, requires bool) *Value {
+	c := *v
+	if !requires {
+		c.atoms = nil
+		return &c
+	}
+	if in.sure(c.atoms) < Certain {
+		c.atoms = c.atoms.union(atoms{in.newOrigin(in.site(n), true, true, Certain)})
+	}
+	return &c
+}

@@ -1,0 +1,74 @@
+package flow
+
+import (
+	"strings"
+
+	"github.com/graphleak/graphleak/analyzer/syntax"
+	"github.com/graphleak/graphleak/analyzer/torch"
+)
+
+// callUnknown is a call of something that is not known. Its result neither
+// certainly carries the graph of the arguments nor certainly does not.
+func (in *interpreter) callUnknown(n syntax.NodeID, f *Value, args arguments) *Value {
+	id := in.allocate(objectUnknown, n, "")
+	out := &Value{kinds: KindUnknown, objects: []ObjectID{id}}
+	if in.off {
+		return out
+	}
+	var through atoms
+	for _, v := range args.values() {
+		through = through.union(in.reach(v))
+	}
+	if !in.dry && !logs[in.calleeName(n)] {
+		in.mark(in.escaped, through)
+	}
+	through = through.union(f.atoms)
+	level := Possible
+	for _, fid := range f.objects {
+		if in.objects[fid].model && !in.frozen(fid) {
+			level = Likely
+		}
+	}
+	if level == Possible && in.sure(through) == Certain && in.soundsLikeLoss(n) {
+		level = Likely
+		out.size = torch.Scalar
+	}
+	x := in.newOrigin(in.site(n), true, false, level)
+	in.atoms[x].through = in.chain(through)
+	if in.proved[x] {
+		in.atoms[x].sure = Certain
+	}
+	out.atoms = atoms{x}
+	return out
+}
+
+// soundsLikeLoss breaks the tie for an unknown callee that is given a value
+// that carries a graph: losses return one, metrics do not.
+func (in *interpreter) soundsLikeLoss(n syntax.NodeID) bool {
+	name := strings.ToLower(in.calleeName(n))
+	return strings.Contains(name, "criterion") || strings.Contains(name, "loss")
+}
+
+// calleeName is the last name of what a call calls, empty when it has none.
+func (in *interpreter) calleeName(call syntax.NodeID) string {
+	t := in.tree()
+	callee := t.Child(call, syntax.FieldFunction)
+	if t.Kind(callee) == syntax.Attribute {
+		callee = t.Child(callee, syntax.FieldAttribute)
+	}
+	if t.Kind(callee) != syntax.Identifier {
+		return ""
+	}
+	return t.Text(callee)
+}
+
+// logs breaks the tie for an unknown callee that is given an accumulated
+// value: it may run a backward on it, unless it is called like one of these.
+var logs = func() map[string]bool {
+	m := map[string]bool{}
+	for _, name := range strings.Fields(`log log_dict log_metrics log_scalar info debug warning error critical exception write writerow
+		add_scalar add_scalars set_postfix set_postfix_str set_description update report record save dump format join emit track print_log`) {
+		m[name] = true
+	}
+	return m
+}()
