@@ -11,7 +11,7 @@ func (in *interpreter) assignment(n syntax.NodeID) *Value {
 	right := t.Child(n, syntax.FieldRight)
 	left := t.Child(n, syntax.FieldLeft)
 	if in.frame.scope.Class && t.Child(n, syntax.FieldType) >= 0 && t.Kind(left) == syntax.Identifier {
-		in.write(Place{in.frame.object, in.symbol(annotation + t.Text(left))}, plain)
+		in.annotate(in.frame.object, in.symbol(t.Text(left)))
 	}
 	if right < 0 {
 		return nil

@@ -88,6 +88,28 @@ type Place struct {
 // Symbol is an interned name.
 type Symbol int32
 
+// Symbols that no program writes.
+const (
+	// anyElement stands for the elements of a container whose keys are not
+	// literals.
+	anyElement Symbol = iota
+	// eachElement is what iterating over something that was made elsewhere
+	// gives.
+	eachElement
+	// runningSum is the variable in which the builtin sum adds up.
+	runningSum
+	// frozenMark is true on a module none of whose parameters requires a
+	// gradient.
+	frozenMark
+	// evaluating, of modes, is true after model.eval().
+	evaluating
+	// stepped, of modes, is set once an optimizer stepped in the iteration.
+	stepped
+)
+
+// reservedSymbols are how those are interned: not as an identifier.
+var reservedSymbols = [...]string{anyElement: "[]", eachElement: "[*]", runningSum: "sum()", frozenMark: "frozen()", evaluating: "eval()", stepped: "step()"}
+
 // origin returns the atom of an operation at a site.
 func (a *analysis) origin(at site, l *loop, saves, leaf bool, sure Certainty) Atom {
 	id, ok := a.origins[at]
@@ -227,11 +249,12 @@ func (in *interpreter) carriesHeader(as atoms) bool {
 	return false
 }
 
-// without is as less the atoms that stand for place p itself.
-func without(as atoms, in *interpreter, l *loop, p Place) atoms {
+// apart is as less the atoms that stand for what place p was at the header of
+// loop l.
+func (a *analysis) apart(as atoms, l *loop, p Place) atoms {
 	var out atoms
 	for _, x := range as {
-		if info := &in.atoms[x]; info.header == l && info.place == p {
+		if info := &a.atoms[x]; info.header == l && info.place == p {
 			continue
 		}
 		out = append(out, x)

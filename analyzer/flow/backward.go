@@ -139,6 +139,18 @@ func (in *interpreter) mark(set map[Atom]bool, reached atoms) {
 	}
 }
 
+// gradients is torch.autograd.grad(…): a backward whose results are tensors.
+func (in *interpreter) gradients(n syntax.NodeID, args arguments) *Value {
+	outputs := args.at(0, "outputs")
+	create := args.isTrue("create_graph")
+	in.backward(n, outputs, create || args.isTrue("retain_graph"))
+	gradient := freshData
+	if create && !in.off && outputs != nil {
+		gradient = &Value{kinds: KindTensor, atoms: in.chain(outputs.atoms).union(atoms{in.newOrigin(in.site(n), true, false, Certain)})}
+	}
+	return &Value{kinds: KindObject, elements: []*Value{gradient}, variadic: true, structural: true}
+}
+
 // backwardCall is loss.backward() or accelerator.backward(loss).
 func (in *interpreter) backwardCall(n syntax.NodeID, obj *Value, name string, args arguments) *Value {
 	retain := args.isTrue("retain_graph") || args.isTrue("create_graph")

@@ -60,6 +60,13 @@ func (a arguments) isTrue(name string) bool {
 	return known && truth
 }
 
+// rest is all but the first positional argument.
+func (a arguments) rest() arguments {
+	a.positional = a.positional[1:]
+	a.exprs = a.exprs[min(1, len(a.exprs)):]
+	return a
+}
+
 func (a arguments) expr(i int, otherwise syntax.NodeID) syntax.NodeID {
 	if i < len(a.exprs) {
 		return a.exprs[i]
@@ -179,6 +186,12 @@ func (in *interpreter) apply(n syntax.NodeID, f *Value, args arguments) *Value {
 			out = join(out, in.callInstance(n, id, args))
 		case objectLibrary:
 			out = join(out, in.callLibrary(n, info.name, args))
+		case objectGuard: // as a decorator
+			if f := args.at(0, ""); f != nil {
+				out = join(out, in.guarded(n, f, torch.GradContext(info.name)))
+			} else {
+				out = join(out, in.callUnknown(n, noValue, args))
+			}
 		case objectModule:
 			out = join(out, in.callModule(n, id, args))
 		case objectPartial:
@@ -265,7 +278,7 @@ func (in *interpreter) run(n syntax.NodeID, c *code, receiver *Value, args argum
 		call: in.called(n), base: base,
 	}
 	in.frame = f
-	f.object = in.allocate(objectScope, c.node, "")
+	f.object = in.allocate(objectScope, c.node)
 	in.state = base.push()
 	in.bindParameters(f, c, receiver, args)
 	switch c.grad {
@@ -331,7 +344,7 @@ func (in *interpreter) bindParameters(f *frame, c *code, receiver *Value, args a
 			positional, keywordOnly = nil, true
 			continue
 		case syntax.DictionarySplatPattern:
-			id := in.allocate(objectContainer, p, "dict")
+			id := in.allocateContainer(p, torch.Dict)
 			for _, k := range args.keyword {
 				if !used[k.name] {
 					in.write(Place{id, in.index(k.name)}, k.value)

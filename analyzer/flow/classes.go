@@ -1,7 +1,7 @@
 package flow
 
 import (
-	"strings"
+	"slices"
 
 	"github.com/graphleak/graphleak/analyzer/syntax"
 )
@@ -102,9 +102,13 @@ func (in *interpreter) derives(class ObjectID, is func(string) bool, depth int) 
 	return false
 }
 
-// annotation marks the fields of a class that say which annotated names its
-// body has, in order.
-const annotation = "$:"
+// annotate notes that the body of a class annotates a name: a field, if the
+// class turns out to be a dataclass or a named tuple.
+func (in *interpreter) annotate(class ObjectID, name Symbol) {
+	if info := in.objects[class]; !slices.Contains(info.annotated, name) {
+		info.annotated = append(info.annotated, name)
+	}
+}
 
 // instantiate makes an instance of a class of the program.
 func (in *interpreter) instantiate(n syntax.NodeID, class ObjectID, args arguments) *Value {
@@ -124,18 +128,13 @@ func (in *interpreter) initialise(n syntax.NodeID, id, class ObjectID, args argu
 		return self
 	}
 	// A dataclass or named tuple: arguments become the annotated fields.
-	i := 0
-	for _, f := range in.objects[class].fields {
-		name, annotated := strings.CutPrefix(in.symbolNames[f], annotation)
-		if !annotated {
-			continue
+	fields := in.objects[class].annotated
+	for i, f := range fields {
+		if v := args.at(i, in.symbolNames[f]); v != nil {
+			in.write(Place{id, f}, v)
 		}
-		if v := args.at(i, name); v != nil {
-			in.write(Place{id, in.symbol(name)}, v)
-		}
-		i++
 	}
-	if i == 0 && args.star == nil {
+	if len(fields) == 0 && args.star == nil {
 		for _, k := range args.keyword {
 			in.write(Place{id, in.symbol(k.name)}, k.value)
 		}

@@ -113,7 +113,7 @@ func (in *interpreter) slotOf(v *Value, i int) *Value {
 
 // sequenceOf is a list of the elements of v.
 func (in *interpreter) sequenceOf(n syntax.NodeID, v *Value) *Value {
-	id := in.allocate(objectContainer, n, "list")
+	id := in.allocateContainer(n, torch.List)
 	in.write(Place{id, anyElement}, v)
 	return object(id)
 }
@@ -206,18 +206,17 @@ func (in *interpreter) missing(n syntax.NodeID, id ObjectID, f Symbol) *Value {
 	factory := in.objects[id].factory
 	var out *Value
 	for _, fid := range factory.objects {
-		switch name := in.objects[fid].name; name {
-		case "list", "set", "dict", "deque", "collections.deque":
-			child, _ := in.newObject(objectKey{kind: objectContainer, parent: id, field: f, name: name})
-			out = join(out, object(child))
-		default:
-			switch in.objects[fid].kind {
-			case objectFunction, objectPartial:
-				out = join(out, in.apply(n, object(fid), arguments{}))
-			case objectClass:
-				child, _ := in.newObject(objectKey{kind: objectInstance, parent: id, field: f, class: fid})
-				out = join(out, in.initialise(n, child, fid, arguments{}))
+		switch info := in.objects[fid]; info.kind {
+		case objectLibrary:
+			if container, ok := torch.Containers[info.name]; ok {
+				child, _ := in.newObject(objectKey{kind: objectContainer, parent: id, field: f, container: container})
+				out = join(out, object(child))
 			}
+		case objectFunction, objectPartial:
+			out = join(out, in.apply(n, object(fid), arguments{}))
+		case objectClass:
+			child, _ := in.newObject(objectKey{kind: objectInstance, parent: id, field: f, class: fid})
+			out = join(out, in.initialise(n, child, fid, arguments{}))
 		}
 	}
 	if out == nil {
@@ -248,7 +247,7 @@ func (in *interpreter) slice(n syntax.NodeID, v *Value, subscript syntax.NodeID)
 				c.atoms = in.fromThisIteration(c.atoms)
 				content = &c
 			}
-			list := in.allocate(objectContainer, n, "list")
+			list := in.allocateContainer(n, torch.List)
 			in.write(Place{list, anyElement}, content)
 			out = join(out, object(list))
 		case objectModule:
@@ -335,34 +334,21 @@ func (in *interpreter) collectIn(l *loop, id ObjectID, f Symbol, v *Value, stmt,
 }
 
 // newContainer is list(x), dict(x), deque(x), defaultdict(f)…
-func (in *interpreter) newContainer(n syntax.NodeID, name string, args arguments) *Value {
-	short := name[strings.LastIndexByte(name, '.')+1:]
-	switch short {
-	case "OrderedDict", "defaultdict":
-		short = "dict"
-	case "Counter":
-		short = name
-	case "sorted", "frozenset":
-		short = "list"
-	}
-	id := in.allocate(objectContainer, n, short)
+func (in *interpreter) newContainer(n syntax.NodeID, name string, container torch.Container, args arguments) *Value {
+	id := in.allocateContainer(n, container)
 	info := in.objects[id]
 	first := args.at(0, "")
-	if name == "collections.defaultdict" {
-		info.factory = first
-		first = args.at(1, "")
+	switch name {
+	case "collections.defaultdict":
+		info.factory, first = first, args.at(1, "")
+	case "collections.deque":
+		info.bounded = info.bounded || isSmall(args.at(1, "maxlen"))
+	case "queue.Queue":
+		info.bounded = info.bounded || isSmall(args.at(0, "maxsize"))
+		first = nil
 	}
-	if name == "collections.deque" || name == "queue.Queue" {
-		limit := args.at(1, "maxlen")
-		if name == "queue.Queue" {
-			limit, first = args.at(0, "maxsize"), nil
-		}
-		if k, ok := limit.literalOf().(int); ok && k > 0 && k <= smallQueue {
-			info.bounded = true
-		}
-	}
-	for _, k := range args.keyword {
-		if short == "dict" || short == "collections.Counter" {
+	if container != torch.List {
+		for _, k := range args.keyword {
 			in.write(Place{id, in.index(k.name)}, k.value)
 		}
 	}
@@ -370,21 +356,11 @@ func (in *interpreter) newContainer(n syntax.NodeID, name string, args arguments
 	if first == nil {
 		return v
 	}
-	expr := args.expr(0, n)
-	switch {
+	switch expr := args.expr(0, n); {
 	case in.isLazy(first):
-		few := in.few(first)
-		in.iterate(n, few, forLoop, func() {
-			in.write(Place{id, anyElement}, join(in.state.get(Place{id, anyElement}), &Value{}))
-			e := in.next(n, expr, first)
-			element := in.generated(expr)
-			in.remember(element, e)
-			in.consuming = element == expr
-			in.collect(id, anyElement, e, n, element, n, nil)
-			in.consuming = false
-		})
-		v.structural = few
-	case short == "dict":
+		v.structural = in.few(first)
+		in.drain(id, n, expr, first)
+	case container == torch.Dict:
 		for _, src := range first.objects {
 			for _, f := range in.objects[src].fields {
 				in.write(Place{id, f}, in.state.get(Place{src, f}))
@@ -397,65 +373,84 @@ func (in *interpreter) newContainer(n syntax.NodeID, name string, args arguments
 	return v
 }
 
+// drain runs an iterator to its end: a loop that appends to a new container.
+func (in *interpreter) drain(id ObjectID, n, expr syntax.NodeID, iterator *Value) {
+	in.iterate(n, in.few(iterator), forLoop, func() {
+		in.write(Place{id, anyElement}, join(in.state.get(Place{id, anyElement}), &Value{}))
+		e := in.next(n, expr, iterator)
+		element := in.generated(expr)
+		in.remember(element, e)
+		in.consuming = element == expr
+		in.collect(id, anyElement, e, n, element, n, nil)
+		in.consuming = false
+	})
+}
+
+// isSmall reports whether a limit keeps a queue to little.
+func isSmall(limit *Value) bool {
+	k, ok := limit.literalOf().(int)
+	return ok && k > 0 && k <= smallQueue
+}
+
 // smallQueue is the largest maxlen of a deque that bounds it to little: a
 // replay buffer of ten thousand is bounded too, but not before memory is full.
 const smallQueue = 1000
 
-// containerMethod is a method of a list, dict, set or deque.
+// containerMethod is a method of a collection.
 func (in *interpreter) containerMethod(n, receiver syntax.NodeID, id ObjectID, name string, args arguments) *Value {
 	info := in.objects[id]
 	first := args.at(0, "")
 	expr := args.expr(0, n)
-	switch name {
-	case "append", "add", "appendleft", "put", "put_nowait", "push":
+	switch torch.ContainerMethods[name] {
+	case torch.Adds:
 		in.collect(id, anyElement, first, n, expr, receiver, in.placeOf(receiver))
 		return noValue
-	case "insert":
+	case torch.Inserts:
 		in.collect(id, anyElement, args.at(1, ""), n, args.expr(1, n), receiver, in.placeOf(receiver))
 		return noValue
-	case "extend", "extendleft":
+	case torch.Extends:
 		in.collect(id, anyElement, in.elementOf(expr, first), n, in.onlyElement(expr), receiver, in.placeOf(receiver))
 		return noValue
-	case "update", "subtract":
+	case torch.Updates:
 		in.update(n, id, first, args)
 		return noValue
-	case "setdefault":
+	case torch.Defaults:
 		f := in.index(first.literalOf())
 		p := Place{id, f}
 		v := join(in.state.get(p), in.ownDefault(id, f, args.at(1, "")))
 		in.write(p, v)
 		return orPlain(v)
-	case "get":
+	case torch.Gets:
 		v := in.lookup(n, object(id), first)
 		if len(args.positional) > 1 {
 			v = join(v, args.positional[1])
 		}
 		return v
-	case "pop", "popleft", "popitem", "get_nowait":
+	case torch.Takes:
 		v := in.contents(id)
-		if first != nil && info.name == "dict" {
+		if first != nil && info.container == torch.Dict {
 			v = in.lookup(n, object(id), first)
 		}
 		in.trim(id)
 		return orPlain(v)
-	case "clear":
-		in.clear(id)
-		return noValue
-	case "remove", "discard":
+	case torch.Drops:
 		in.trim(id)
 		return noValue
-	case "items":
-		return &Value{kinds: KindObject, elements: []*Value{tuple(plain, orPlain(in.contents(id)))}, variadic: true, structural: true}
-	case "values":
-		return &Value{kinds: KindObject, elements: []*Value{orPlain(in.contents(id))}, variadic: true, structural: info.name == "dict"}
-	case "keys":
-		return &Value{kinds: KindObject, elements: []*Value{plain}, variadic: true, structural: true}
-	case "copy":
-		list := in.allocate(objectContainer, n, info.name)
+	case torch.Empties:
+		in.clear(id)
+		return noValue
+	case torch.Copies:
+		twin := in.allocateContainer(n, info.container)
 		for _, f := range info.fields {
-			in.write(Place{list, f}, in.state.get(Place{id, f}))
+			in.write(Place{twin, f}, in.state.get(Place{id, f}))
 		}
-		return object(list)
+		return object(twin)
+	case torch.Keys:
+		return &Value{kinds: KindObject, elements: []*Value{plain}, variadic: true, structural: true}
+	case torch.Values:
+		return &Value{kinds: KindObject, elements: []*Value{orPlain(in.contents(id))}, variadic: true, structural: info.container == torch.Dict}
+	case torch.Items:
+		return &Value{kinds: KindObject, elements: []*Value{tuple(plain, orPlain(in.contents(id)))}, variadic: true, structural: true}
 	}
 	return plain
 }
@@ -470,13 +465,13 @@ func (in *interpreter) ownDefault(id ObjectID, f Symbol, v *Value) *Value {
 	if info.kind != objectContainer || in.contents(v.objects[0]) != nil {
 		return v
 	}
-	child, _ := in.newObject(objectKey{kind: objectContainer, parent: id, field: f, name: info.name})
+	child, _ := in.newObject(objectKey{kind: objectContainer, parent: id, field: f, container: info.container})
 	return object(child)
 }
 
 // update merges a mapping into a dict. A Counter adds instead of replacing.
 func (in *interpreter) update(n syntax.NodeID, id ObjectID, with *Value, args arguments) {
-	adds := in.objects[id].name == "collections.Counter"
+	adds := in.objects[id].container == torch.Counter
 	put := func(f Symbol, v *Value, expr syntax.NodeID) {
 		p := Place{id, f}
 		old := in.state.get(p)

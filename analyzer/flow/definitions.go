@@ -1,8 +1,6 @@
 package flow
 
 import (
-	"strings"
-
 	"github.com/graphleak/graphleak/analyzer/syntax"
 	"github.com/graphleak/graphleak/analyzer/torch"
 )
@@ -53,50 +51,53 @@ func (in *interpreter) function(n syntax.NodeID, decorators []syntax.NodeID) *Va
 // decorate applies a decorator to a function or class.
 func (in *interpreter) decorate(n syntax.NodeID, v *Value) *Value {
 	t := in.tree()
-	if t.Kind(n) == syntax.Attribute && (t.Text(t.Child(n, syntax.FieldAttribute)) == "setter" || t.Text(t.Child(n, syntax.FieldAttribute)) == "deleter") {
-		return v
+	if t.Kind(n) == syntax.Attribute {
+		if name := t.Text(t.Child(n, syntax.FieldAttribute)); name == "setter" || name == "deleter" {
+			return v
+		}
 	}
 	d := in.expression(n)
 	for _, id := range d.objects {
 		info := in.objects[id]
-		if info.kind == objectFunction || info.kind == objectBound || info.kind == objectInstance {
+		switch info.kind {
+		case objectFunction, objectBound, objectInstance:
 			w := in.apply(n, d, arguments{positional: []*Value{v}, exprs: []syntax.NodeID{n}})
 			if in.callable(w) {
 				return w
 			}
 			return v
-		}
-		if info.kind != objectLibrary {
-			continue
-		}
-		for _, f := range v.objects {
-			c := in.objects[f].code
-			if c == nil {
-				continue
-			}
-			switch info.name {
-			case "staticmethod":
-				c.kind = staticMethod
-			case "classmethod":
-				c.kind = classMethod
-			case "property", "functools.cached_property":
-				c.kind = propertyMethod
-			case "contextlib.contextmanager", "contextlib.asynccontextmanager":
-				c.context = true
-			default:
-				if mode := torch.GradContext(strings.TrimSuffix(info.name, "()")); mode != torch.GradUnchanged {
-					if mode == torch.GradByFlag {
-						if on, known := d.truth(); known {
-							mode = torch.GradOff
-							if on {
-								mode = torch.GradOn
-							}
-						}
-					}
-					c.grad = mode
+		case objectLibrary, objectGuard:
+			for _, f := range v.objects {
+				if c := in.objects[f].code; c != nil {
+					c.decorated(info.name, d)
 				}
 			}
 		}
 	}
 	return v
+}
+
+// decorated notes what a decorator of a library, known by its dotted name,
+// does to a function.
+func (c *code) decorated(name string, decorator *Value) {
+	switch name {
+	case "staticmethod":
+		c.kind = staticMethod
+	case "classmethod":
+		c.kind = classMethod
+	case "property", "functools.cached_property":
+		c.kind = propertyMethod
+	case "contextlib.contextmanager", "contextlib.asynccontextmanager":
+		c.context = true
+	}
+	mode := torch.GradContext(name)
+	if on, known := decorator.truth(); known && mode == torch.GradByFlag {
+		mode = torch.GradOff
+		if on {
+			mode = torch.GradOn
+		}
+	}
+	if mode != torch.GradUnchanged {
+		c.grad = mode
+	}
 }

@@ -4,6 +4,7 @@ import (
 	"strconv"
 
 	"github.com/graphleak/graphleak/analyzer/syntax"
+	"github.com/graphleak/graphleak/analyzer/torch"
 )
 
 func (in *interpreter) tupleDisplay(n syntax.NodeID) *Value {
@@ -48,7 +49,7 @@ func (in *interpreter) listDisplay(n syntax.NodeID) *Value {
 	if splat {
 		return in.joinedList(n, exprs, parts)
 	}
-	id := in.allocate(objectContainer, n, "list")
+	id := in.allocateContainer(n, torch.List)
 	for i, part := range parts {
 		in.write(Place{id, in.index(i)}, part.elements[0])
 	}
@@ -90,7 +91,7 @@ func (in *interpreter) dictDisplay(n syntax.NodeID) *Value {
 			}
 		}
 	}
-	id := in.allocate(objectContainer, n, "dict")
+	id := in.allocateContainer(n, torch.Dict)
 	for _, e := range entries {
 		p := Place{id, e.field}
 		if e.field == anyElement {
@@ -107,11 +108,11 @@ func (in *interpreter) dictDisplay(n syntax.NodeID) *Value {
 func (in *interpreter) comprehension(n syntax.NodeID) *Value {
 	t := in.tree()
 	body := t.Child(n, syntax.FieldBody)
-	name := "list"
+	container := torch.List
 	if t.Kind(n) == syntax.DictionaryComprehension {
-		name = "dict"
+		container = torch.Dict
 	}
-	id := in.allocate(objectContainer, n, name)
+	id := in.allocateContainer(n, container)
 	few := true
 	in.enclosed(n, func() {
 		in.write(Place{id, anyElement}, &Value{})
@@ -183,7 +184,7 @@ func (in *interpreter) enclosed(n syntax.NodeID, f func()) {
 		f()
 		return
 	}
-	id := in.allocate(objectScope, n, "")
+	id := in.allocate(objectScope, n)
 	inner := *outer
 	inner.scope, inner.object, inner.closure = scope, id, outer
 	in.frame = &inner

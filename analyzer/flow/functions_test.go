@@ -248,3 +248,15 @@ def train(model: nn.Module, loader):
 `)
 	assert.Equal(t, []string{"loss: nodes, through a call"}, described(growths))
 }
+
+// TestLibraryFunctionsAreValuesToo calls functions of libraries where the
+// program has no expression for their arguments.
+func TestLibraryFunctionsAreValuesToo(t *testing.T) {
+	const libraries = "import functools\nimport threading\nfrom torch.utils.checkpoint import checkpoint\n\n\n"
+	eachOf(t, func(code string) string { return libraries + code }, []string{
+		"def f(x): pass\nthreading.Thread(target=functools.partial, args=(f, 1))\n",
+		"threading.Thread(target=checkpoint, args=(nn.Linear(1, 1), 1))\n",
+		"threading.Thread(target=setattr, args=(1, 'x', 2))\nthreading.Thread(target=range, args=(1, 2))\nthreading.Thread(target=getattr)\n",
+		"class A:\n    __getitem__ = functools.partial\n    __iter__ = next\n\n\nA()[0]\nfor a in A():\n    pass\n",
+	})
+}

@@ -1,8 +1,6 @@
 package flow
 
 import (
-	"strings"
-
 	"github.com/graphleak/graphleak/analyzer/syntax"
 	"github.com/graphleak/graphleak/analyzer/torch"
 )
@@ -27,14 +25,9 @@ func (in *interpreter) gradMode(manager *Value) (torch.GradMode, *Value) {
 	for _, id := range manager.objects {
 		info := in.objects[id]
 		switch info.kind {
-		case objectLibrary:
-			if name, ok := strings.CutSuffix(info.name, "()"); ok {
-				if m := torch.GradContext(name); m != torch.GradUnchanged {
-					if m == torch.GradOff {
-						return m, manager
-					}
-					mode = m
-				}
+		case objectGuard:
+			if mode = torch.GradContext(info.name); mode == torch.GradOff {
+				return mode, manager
 			}
 		case objectGenerator:
 			if info.code != nil && info.code.context {
@@ -46,6 +39,24 @@ func (in *interpreter) gradMode(manager *Value) (torch.GradMode, *Value) {
 		}
 	}
 	return mode, manager
+}
+
+// newGuard is a call of one of PyTorch's grad-mode contexts: a context manager
+// that is a decorator too. Without parentheses it is given the function itself.
+func (in *interpreter) newGuard(n syntax.NodeID, name string, mode torch.GradMode, first *Value) *Value {
+	if mode != torch.GradByFlag && first != nil && in.callable(first) {
+		return in.guarded(n, first, mode)
+	}
+	id, _ := in.newObject(objectKey{kind: objectGuard, name: name})
+	v := object(id)
+	if mode == torch.GradByFlag {
+		v.literal = first.literalOf()
+		t := in.tree()
+		if on, known := v.truth(); known && t.Kind(t.Parent(n)) == syntax.ExpressionStatement {
+			in.off = !on // set_grad_enabled(False) works as a statement as well
+		}
+	}
+	return v
 }
 
 // guarded is a function decorated with a grad-mode context.

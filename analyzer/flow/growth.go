@@ -68,7 +68,7 @@ func (in *interpreter) store(p Place, v *Value, stmt, expr, target syntax.NodeID
 			if !in.madeWithin(expr, all) {
 				continue
 			}
-			w.exprs, w.added = []syntax.NodeID{expr}, []atoms{without(all, in, l, p)}
+			w.exprs, w.added = []syntax.NodeID{expr}, []atoms{in.apart(all, l, p)}
 			w.alone = true
 		}
 		for i, e := range w.exprs {

@@ -17,6 +17,7 @@ const (
 	objectUnknown  objectKind = iota // made elsewhere: an argument, an attribute of one
 	objectScope                      // the variables of a running function or a module
 	objectLibrary                    // something of a library, by its dotted name
+	objectGuard                      // a grad-mode context manager, by the dotted name of its class
 	objectFunction                   // def or lambda
 	objectBound                      // a method with its receiver
 	objectClass
@@ -31,16 +32,18 @@ const (
 )
 
 type objectInfo struct {
-	kind   objectKind
-	at     site
-	parent ObjectID // of an unknown: whose field it is; of a bound method: its receiver; of parameters: the module
-	field  Symbol
-	name   string   // of a library object: its dotted name; of a container: its type
-	code   *code    // of a function or generator
-	class  ObjectID // of an instance or super(): its class; of a bound method: its function
-	bases  []*Value
-	fields []Symbol // written so far, in order
-	known  map[Symbol]bool
+	kind      objectKind
+	at        site
+	parent    ObjectID // of an unknown: whose field it is; of a bound method: its receiver; of parameters: the module
+	field     Symbol
+	name      string   // of what a library has or made: its dotted name
+	code      *code    // of a function or generator
+	class     ObjectID // of an instance or super(): its class; of a bound method: its function
+	bases     []*Value
+	annotated []Symbol // of a class: the names its body annotates, in order
+	fields    []Symbol // written so far, in order
+	known     map[Symbol]bool
+	container torch.Container
 	// bounded says that a container drops its oldest element.
 	bounded bool
 	// factory makes the missing elements of a defaultdict.
@@ -80,12 +83,13 @@ const (
 )
 
 type objectKey struct {
-	at     site
-	kind   objectKind
-	parent ObjectID
-	field  Symbol
-	class  ObjectID
-	name   string
+	at        site
+	kind      objectKind
+	parent    ObjectID
+	field     Symbol
+	class     ObjectID
+	name      string
+	container torch.Container
 }
 
 // newObject returns the object that a site makes, with no field set.
@@ -94,7 +98,7 @@ func (in *interpreter) newObject(key objectKey) (ObjectID, *objectInfo) {
 	id, ok := a.objectIDs[key]
 	if !ok {
 		id = ObjectID(len(a.objects))
-		a.objects = append(a.objects, &objectInfo{kind: key.kind, at: key.at, parent: key.parent, field: key.field, class: key.class, name: key.name})
+		a.objects = append(a.objects, &objectInfo{kind: key.kind, at: key.at, parent: key.parent, field: key.field, class: key.class, name: key.name, container: key.container})
 		a.objectIDs[key] = id
 	}
 	return id, a.objects[id]
@@ -102,8 +106,15 @@ func (in *interpreter) newObject(key objectKey) (ObjectID, *objectInfo) {
 
 // allocate is newObject for an expression that makes a new object each time it
 // runs: fields of the object made before are forgotten.
-func (in *interpreter) allocate(kind objectKind, n syntax.NodeID, name string) ObjectID {
-	id, _ := in.newObject(objectKey{at: in.site(n), kind: kind, name: name})
+func (in *interpreter) allocate(kind objectKind, n syntax.NodeID) ObjectID {
+	id, _ := in.newObject(objectKey{at: in.site(n), kind: kind})
+	in.renew(id)
+	return id
+}
+
+// allocateContainer is allocate for a collection.
+func (in *interpreter) allocateContainer(n syntax.NodeID, container torch.Container) ObjectID {
+	id, _ := in.newObject(objectKey{at: in.site(n), kind: objectContainer, container: container})
 	in.renew(id)
 	return id
 }
@@ -129,10 +140,6 @@ func (in *interpreter) unknownField(parent ObjectID, f Symbol) *Value {
 	id, _ := in.newObject(objectKey{kind: objectUnknown, parent: parent, field: f})
 	return &Value{kinds: KindUnknown, objects: []ObjectID{id}}
 }
-
-// anyElement is the field that stands for the elements of a container whose
-// keys are not literals.
-const anyElement Symbol = 0
 
 // write sets a field of an object.
 func (in *interpreter) write(p Place, v *Value) {

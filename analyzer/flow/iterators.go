@@ -23,7 +23,7 @@ func (in *interpreter) elementOf(n syntax.NodeID, v *Value) *Value {
 		info := in.objects[id]
 		switch info.kind {
 		case objectContainer:
-			if info.name == "dict" {
+			if info.container == torch.Dict {
 				out = join(out, plain) // its keys
 				continue
 			}
@@ -35,7 +35,7 @@ func (in *interpreter) elementOf(n syntax.NodeID, v *Value) *Value {
 		case objectModule, objectInstance:
 			out = join(out, in.iterated(n, id))
 		case objectUnknown:
-			f := in.symbol("[*]")
+			const f = eachElement
 			if e := in.state.get(Place{id, f}); e != nil {
 				out = join(out, e)
 				continue
@@ -107,7 +107,7 @@ func (in *interpreter) few(v *Value) bool {
 			if in.contents(id) == nil {
 				continue // nothing is known to be in it
 			}
-			if info.name != "dict" && !in.holdsModules(id) {
+			if info.container != torch.Dict && !in.holdsModules(id) {
 				return false
 			}
 			few = true
@@ -154,7 +154,7 @@ func (in *interpreter) iterated(n syntax.NodeID, id ObjectID) *Value {
 			return in.apply(n, in.bind(n, v, object(id), owner), arguments{positional: []*Value{plain}})
 		}
 		if !in.isModuleClass(in.objects[id].class) {
-			return in.unknownField(id, in.symbol("[*]"))
+			return in.unknownField(id, eachElement)
 		}
 	}
 	return in.submodule(n, id)
@@ -345,8 +345,8 @@ func (in *interpreter) sum(n syntax.NodeID, args arguments) *Value {
 	if !in.isLazy(it) {
 		return in.operate(n, false, start, in.elementOf(expr, it))
 	}
-	id := in.allocate(objectScope, n, "sum")
-	acc := Place{id, in.symbol("sum()")}
+	id := in.allocate(objectScope, n)
+	acc := Place{id, runningSum}
 	in.write(acc, start)
 	element := in.generated(expr)
 	in.iterate(n, in.few(it), forLoop, func() {

@@ -7,21 +7,8 @@ import (
 	"github.com/graphleak/graphleak/analyzer/torch"
 )
 
-// builtins are the names that Python binds everywhere and whose effect matters
-// here.
-var builtins = func() map[string]bool {
-	m := map[string]bool{}
-	for _, name := range strings.Fields(`float int bool str repr len hash id format isinstance issubclass hasattr type callable ord chr
-		bin hex print input bytes bytearray open vars dir sum max min abs round zip enumerate map filter reversed sorted range iter next
-		list tuple dict set frozenset getattr setattr any all divmod pow property staticmethod classmethod object super
-		Exception RuntimeError ValueError TypeError KeyError StopIteration NotImplementedError AssertionError`) {
-		m[name] = true
-	}
-	return m
-}()
-
 func (in *interpreter) builtin(name string) *Value {
-	if builtins[name] {
+	if torch.Builtins[name] {
 		return in.library(name)
 	}
 	return nil
@@ -29,7 +16,32 @@ func (in *interpreter) builtin(name string) *Value {
 
 // callLibrary calls something of a library by its dotted name.
 func (in *interpreter) callLibrary(n syntax.NodeID, name string, args arguments) *Value {
+	if v := in.callPython(n, name, args); v != nil {
+		return v
+	}
+	return in.callTorch(n, name, args)
+}
+
+// identity is a function of no library: what functools.wraps(f) makes, which
+// returns what it is given.
+const identity = "identity"
+
+// callPython calls something of Python's own library, or of a library that is
+// not about tensors. It returns nil for what it does not know.
+func (in *interpreter) callPython(n syntax.NodeID, name string, args arguments) *Value {
 	first := args.at(0, "")
+	if torch.Iterators[name] {
+		return in.lazily(n, name, args)
+	}
+	if container, ok := torch.Containers[name]; ok {
+		return in.newContainer(n, name, container, args)
+	}
+	if torch.Progress[name] || name == identity {
+		if first == nil {
+			return &Value{kinds: KindUnknown}
+		}
+		return first
+	}
 	switch name {
 	case "sum":
 		return in.sum(n, args)
@@ -38,79 +50,32 @@ func (in *interpreter) callLibrary(n syntax.NodeID, name string, args arguments)
 			return in.elementOf(args.expr(0, n), first)
 		}
 		return orPlain(joinAll(args.positional))
-	case "abs", "round":
-		return in.operate(n, true, args.positional...)
-	case "pow", "divmod", "operator.mul", "operator.truediv":
-		return in.operate(n, true, args.positional...)
-	case "operator.add", "operator.sub", "operator.iadd":
-		return in.operate(n, false, args.positional...)
-	case "zip", "enumerate", "map", "filter", "reversed", "iter", "itertools.islice", "itertools.chain", "itertools.cycle",
-		"itertools.zip_longest", "itertools.starmap":
-		return in.lazily(n, name, args)
-	case "sorted", "list", "tuple", "set", "frozenset", "collections.deque", "queue.Queue", "dict", "collections.OrderedDict",
-		"collections.defaultdict", "collections.Counter":
-		return in.newContainer(n, name, args)
 	case "len":
 		v := *plain
 		v.structural = in.few(first)
 		return &v
 	case "range":
-		v := &Value{kinds: KindObject, elements: []*Value{plain}, variadic: true}
-		for _, a := range args.positional {
-			v.structural = v.structural || a.only(KindPlain) && a.structural
-		}
-		if k, ok := first.literalOf().(int); ok && k <= fewSteps {
-			if len(args.positional) == 1 {
-				v.structural = true
-			} else if stop, ok := args.positional[1].literal.(int); ok && stop-k <= fewSteps {
-				v.structural = true
-			}
-		}
-		return v
+		return numbers(args.positional)
 	case "next":
 		if first == nil {
 			return plain
 		}
 		return in.elementOf(args.expr(0, n), first)
 	case "getattr":
-		if len(args.positional) >= 2 {
-			if key, ok := args.positional[1].literal.(string); ok {
-				v := in.attribute(n, first, key)
-				if len(args.positional) == 3 {
-					v = join(v, args.positional[2])
-				}
-				return v
-			}
-		}
-		return &Value{kinds: KindUnknown}
+		return in.getattr(n, args)
 	case "setattr":
-		if len(args.positional) == 3 {
-			if key, ok := args.positional[1].literal.(string); ok {
-				for _, id := range first.objects {
-					in.store(Place{id, in.symbol(key)}, args.positional[2], n, args.expr(2, n), n)
-				}
-			}
-		}
-		return noValue
+		return in.setattr(n, args)
 	case "functools.partial":
 		if first == nil {
 			return plain
 		}
 		id, info := in.newObject(objectKey{at: in.site(n), kind: objectPartial})
-		info.call = first
-		info.args = args
-		info.args.positional = args.positional[1:]
-		info.args.exprs = args.exprs[1:]
+		info.call, info.args = first, args.rest()
 		return object(id)
 	case "functools.reduce":
 		return in.reduce(n, args)
 	case "functools.wraps", "functools.update_wrapper":
-		return in.library("identity")
-	case "identity", "tqdm", "tqdm.tqdm", "tqdm.auto.tqdm", "tqdm.notebook.tqdm", "tqdm.std.tqdm", "rich.progress.track", "tqdm.trange":
-		if name == "tqdm.trange" || first == nil {
-			return &Value{kinds: KindUnknown}
-		}
-		return first
+		return in.library(identity)
 	case "copy.copy":
 		if first != nil && first.is(KindTensor|KindUnknown) {
 			c := *first
@@ -121,29 +86,26 @@ func (in *interpreter) callLibrary(n syntax.NodeID, name string, args arguments)
 	case "copy.deepcopy":
 		return in.deepcopy(n, first)
 	case "threading.Thread":
-		if target := args.named("target"); target != nil {
-			// Grad mode is a thread's own: the guard of the caller does not
-			// reach it.
-			off := in.off
-			in.off = false
-			in.apply(n, target, in.threadArguments(args))
-			in.off = off
-		}
-		return plain
+		return in.thread(n, args)
+	case "tqdm.trange":
+		return &Value{kinds: KindUnknown}
+	}
+	return nil
+}
+
+// callTorch calls something of PyTorch or of a library of which nothing is
+// known.
+func (in *interpreter) callTorch(n syntax.NodeID, name string, args arguments) *Value {
+	first := args.at(0, "")
+	switch name {
 	case "torch.autograd.grad":
-		first = args.at(0, "outputs")
-		create := args.isTrue("create_graph")
-		in.backward(n, first, create || args.isTrue("retain_graph"))
-		if create && !in.off && first != nil {
-			v := &Value{kinds: KindTensor, atoms: in.chain(first.atoms).union(atoms{in.newOrigin(in.site(n), true, false, Certain)})}
-			return &Value{kinds: KindObject, elements: []*Value{v}, variadic: true, structural: true}
-		}
-		return &Value{kinds: KindObject, elements: []*Value{freshData}, variadic: true, structural: true}
+		return in.gradients(n, args)
 	case "torch.autograd.backward", "torch.distributed.autograd.backward":
+		retain := args.isTrue("retain_graph") || args.isTrue("create_graph")
 		for _, v := range args.positional {
-			in.backward(n, v, args.isTrue("retain_graph") || args.isTrue("create_graph"))
+			in.backward(n, v, retain)
 		}
-		in.backward(n, args.named("tensors"), args.isTrue("retain_graph") || args.isTrue("create_graph"))
+		in.backward(n, args.named("tensors"), retain)
 		return noValue
 	case "torch.nn.Parameter", "torch.nn.parameter.Parameter":
 		x := in.newOrigin(in.site(n), false, false, Certain)
@@ -154,31 +116,15 @@ func (in *interpreter) callLibrary(n syntax.NodeID, name string, args arguments)
 		return object(in.paramsOf(id))
 	case "torch.utils.checkpoint.checkpoint":
 		if first != nil && len(args.positional) > 1 {
-			rest := arguments{positional: args.positional[1:], exprs: args.exprs[1:]}
-			return in.apply(n, first, rest)
+			rest := args.rest()
+			return in.apply(n, first, arguments{positional: rest.positional, exprs: rest.exprs})
 		}
 	case "torch.utils.data.DataLoader":
 		id, _ := in.newObject(objectKey{at: in.site(n), kind: objectUnknown, name: name})
 		return object(id)
 	}
-	switch torch.GradContext(name) {
-	case torch.GradOff, torch.GradOn:
-		if first != nil && in.callable(first) { // @torch.no_grad without parentheses
-			return in.guarded(n, first, torch.GradContext(name))
-		}
-		return in.library(name + "()")
-	case torch.GradByFlag:
-		v := *in.library(name + "()")
-		v.literal = first.literalOf()
-		if truth, known := v.truth(); known && in.tree().Kind(in.tree().Parent(n)) == syntax.ExpressionStatement {
-			in.off = !truth
-		}
-		return &v
-	}
-	if dec, ok := strings.CutSuffix(name, "()"); ok { // a context manager object used as a decorator
-		if mode := torch.GradContext(dec); mode != torch.GradUnchanged && first != nil {
-			return in.guarded(n, first, mode)
-		}
+	if mode := torch.GradContext(name); mode != torch.GradUnchanged {
+		return in.newGuard(n, name, mode, first)
 	}
 	if torch.Wrappers[name] && first != nil {
 		return first
@@ -191,32 +137,94 @@ func (in *interpreter) callLibrary(n syntax.NodeID, name string, args arguments)
 		return in.newModule(n, name, class, args)
 	}
 	if c, ok := torch.Function(name); ok {
-		v := in.contract(n, c, args.values(), args.named("dim") == nil && (len(args.positional) == 1 || strings.HasPrefix(name, "torch.nn.functional.")))
-		if args.isTrue("requires_grad") && v.is(KindTensor) {
-			v = &Value{kinds: KindTensor, size: v.size, atoms: atoms{in.newOrigin(in.site(n), true, true, Certain)}}
-		}
-		if r := args.named("reduction"); r != nil && r.literal == "none" && v.size == torch.Scalar {
-			w := *v
-			w.size = torch.AnySize
-			return &w
-		}
-		return v
+		return in.callFunction(n, name, c, args)
 	}
 	if torch.OutsideGraph(name) {
 		return plain
 	}
-	if strings.HasPrefix(name, "torch.optim") || strings.HasPrefix(name, "torch.cuda.amp") || strings.HasPrefix(name, "torch.utils.") ||
-		strings.HasPrefix(name, "torch.distributed") || strings.HasPrefix(name, "torchvision.transforms") || strings.HasPrefix(name, "torchvision.datasets") {
+	if torch.MakesObject(name) {
 		id, _ := in.newObject(objectKey{at: in.site(n), kind: objectUnknown, name: name})
 		return object(id)
 	}
 	return in.callUnknown(n, noValue, args)
 }
 
-func (in *interpreter) threadArguments(args arguments) arguments {
-	passed := args.named("args")
-	if passed == nil || passed.elements == nil || passed.variadic {
-		return arguments{}
+// callFunction calls a library function with a known contract.
+func (in *interpreter) callFunction(n syntax.NodeID, name string, c torch.Contract, args arguments) *Value {
+	whole := args.named("dim") == nil && (len(args.positional) == 1 || strings.HasPrefix(name, "torch.nn.functional."))
+	v := in.contract(n, c, args.values(), whole)
+	if args.isTrue("requires_grad") && v.is(KindTensor) {
+		v = &Value{kinds: KindTensor, size: v.size, atoms: atoms{in.newOrigin(in.site(n), true, true, Certain)}}
 	}
-	return arguments{positional: passed.elements}
+	if r := args.named("reduction"); r != nil && r.literal == "none" && v.size == torch.Scalar {
+		w := *v
+		w.size = torch.AnySize
+		return &w
+	}
+	return v
+}
+
+// numbers is range(…): as many steps as a small literal or a count of parts of
+// the program says are few.
+func numbers(limits []*Value) *Value {
+	v := &Value{kinds: KindObject, elements: []*Value{plain}, variadic: true}
+	for _, limit := range limits {
+		v.structural = v.structural || limit.only(KindPlain) && limit.structural
+	}
+	if len(limits) == 0 {
+		return v
+	}
+	if k, ok := limits[0].literalOf().(int); ok && k <= fewSteps {
+		if len(limits) == 1 {
+			v.structural = true
+		} else if stop, ok := limits[1].literalOf().(int); ok && stop-k <= fewSteps {
+			v.structural = true
+		}
+	}
+	return v
+}
+
+func (in *interpreter) getattr(n syntax.NodeID, args arguments) *Value {
+	if len(args.positional) < 2 {
+		return &Value{kinds: KindUnknown}
+	}
+	key, ok := args.positional[1].literalOf().(string)
+	if !ok {
+		return &Value{kinds: KindUnknown}
+	}
+	v := in.attribute(n, args.positional[0], key)
+	if len(args.positional) == 3 {
+		v = join(v, args.positional[2])
+	}
+	return v
+}
+
+func (in *interpreter) setattr(n syntax.NodeID, args arguments) *Value {
+	if len(args.positional) != 3 || args.positional[0] == nil {
+		return noValue
+	}
+	if key, ok := args.positional[1].literalOf().(string); ok {
+		for _, id := range args.positional[0].objects {
+			in.store(Place{id, in.symbol(key)}, args.positional[2], n, args.expr(2, n), n)
+		}
+	}
+	return noValue
+}
+
+// thread runs what a thread is made to run. Grad mode is a thread's own: the
+// guard of the caller does not reach it.
+func (in *interpreter) thread(n syntax.NodeID, args arguments) *Value {
+	target := args.named("target")
+	if target == nil {
+		return plain
+	}
+	var passed arguments
+	if v := args.named("args"); v != nil && v.elements != nil && !v.variadic {
+		passed.positional = v.elements
+	}
+	off := in.off
+	in.off = false
+	in.apply(n, target, passed)
+	in.off = off
+	return plain
 }

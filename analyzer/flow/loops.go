@@ -143,7 +143,7 @@ func (in *interpreter) learn(l *loop, top, end *state) bool {
 			changed = true
 		}
 		c := carry{value: v, reach: in.reach(v)}
-		c.sure = in.sure(without(c.reach, in, l, p))
+		c.sure = in.sure(in.apart(c.reach, l, p))
 		if v != nil && !v.variadic {
 			c.plain = make([]bool, len(v.elements))
 			for i, e := range v.elements {

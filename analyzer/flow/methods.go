@@ -1,8 +1,6 @@
 package flow
 
 import (
-	"strings"
-
 	"github.com/graphleak/graphleak/analyzer/syntax"
 	"github.com/graphleak/graphleak/analyzer/torch"
 )
@@ -109,9 +107,7 @@ func (in *interpreter) unknownMethod(n, receiver syntax.NodeID, obj *Value, id O
 	info := in.objects[id]
 	if torch.ModuleMethods[name] && !(name == "train" && len(args.positional) > 1) && name != "eval" || name == "eval" && len(args.values()) == 0 {
 		if in.state.get(Place{id, anyElement}) == nil {
-			if name != "zero_grad" && name != "state_dict" && name != "load_state_dict" {
-				info.model = true // optimizers have these three as well
-			}
+			info.model = info.model || !torch.OptimizerMethods[name]
 			if name == "zero_grad" {
 				info.optimizer = true
 			}
@@ -134,10 +130,10 @@ func (in *interpreter) unknownMethod(n, receiver syntax.NodeID, obj *Value, id O
 			if name == "items" {
 				e = tuple(plain, e)
 			}
-			return &Value{kinds: KindObject, elements: []*Value{e}, variadic: true, structural: true, atoms: nil}
+			return &Value{kinds: KindObject, elements: []*Value{e}, variadic: true, structural: true}
 		}
 	case "step":
-		if strings.HasPrefix(info.name, "torch.optim.") && !strings.Contains(info.name, "lr_scheduler") || info.optimizer {
+		if torch.OptimizerClass(info.name) || info.optimizer {
 			in.state.set(Place{modes, stepped}, plainTrue)
 			in.trains()
 		}

@@ -1,6 +1,9 @@
 package flow
 
 import (
+	"maps"
+	"slices"
+
 	"github.com/graphleak/graphleak/analyzer/syntax"
 	"github.com/graphleak/graphleak/analyzer/torch"
 )
@@ -19,7 +22,7 @@ func (in *interpreter) newModule(n syntax.NodeID, name string, class torch.Modul
 			info.nn.Trainable = info.nn.Trainable || in.trainable(v, 0)
 		}
 	}
-	in.state.set(Place{id, in.symbol("$frozen")}, nil)
+	in.state.set(Place{id, frozenMark}, nil)
 	return object(id)
 }
 
@@ -108,8 +111,8 @@ func (in *interpreter) moduleResult(n syntax.NodeID, id ObjectID, class torch.Mo
 
 // moduleMethod is a method that nn.Module gives to its subclasses.
 func (in *interpreter) moduleMethod(n syntax.NodeID, obj *Value, id ObjectID, name string, args arguments) *Value {
-	switch name {
-	case "eval", "train":
+	switch torch.ModuleEffects[name] {
+	case torch.ChangesMode:
 		training := name == "train"
 		if v := args.at(0, "mode"); v != nil && training {
 			if truth, known := v.truth(); known {
@@ -118,32 +121,34 @@ func (in *interpreter) moduleMethod(n syntax.NodeID, obj *Value, id ObjectID, na
 		}
 		in.state.set(Place{modes, evaluating}, boolean(!training))
 		return obj
-	case "to", "cuda", "cpu", "half", "float", "double", "apply", "share_memory", "bfloat16":
+	case torch.ReturnsItself:
 		return obj
-	case "requires_grad_":
+	case torch.ChangesGradients:
 		v := args.at(0, "requires_grad")
 		in.freeze(id, v != nil && v.literal == false)
 		return obj
-	case "parameters", "buffers":
+	case torch.GivesParameters:
 		return &Value{kinds: KindObject, objects: []ObjectID{in.paramsOf(id)}, structural: true}
-	case "named_parameters", "named_buffers":
+	case torch.GivesNamedParameters:
 		return &Value{kinds: KindObject, elements: []*Value{tuple(plain, in.parameter(in.paramsOf(id)))}, variadic: true, structural: true}
-	case "modules", "children":
+	case torch.GivesParts:
 		return &Value{kinds: KindObject, elements: []*Value{in.submodule(n, id)}, variadic: true, structural: true}
-	case "named_modules", "named_children":
+	case torch.GivesNamedParts:
 		return &Value{kinds: KindObject, elements: []*Value{tuple(plain, in.submodule(n, id))}, variadic: true, structural: true}
-	case "state_dict":
-		d := in.allocate(objectContainer, n, "dict")
+	case torch.GivesState:
+		d := in.allocateContainer(n, torch.Dict)
 		in.write(Place{d, anyElement}, freshData)
 		return object(d)
-	case "zero_grad", "load_state_dict", "register_buffer", "register_parameter", "add_module", "append":
-		if name == "register_buffer" && len(args.positional) > 1 {
-			if key, ok := args.positional[0].literal.(string); ok {
+	case torch.RegistersBuffer:
+		if len(args.positional) > 1 {
+			if key, ok := args.positional[0].literalOf().(string); ok {
 				in.write(Place{id, in.symbol(key)}, args.positional[1])
 			}
 		}
 		return noValue
-	case "forward", "__call__":
+	case torch.ReturnsNothing:
+		return noValue
+	case torch.Forwards:
 		return in.callModule(n, id, args)
 	}
 	return nil
@@ -163,7 +168,7 @@ func (in *interpreter) freezeParts(id ObjectID, frozen *Value, seen map[ObjectID
 	info := in.objects[id]
 	switch info.kind {
 	case objectModule, objectInstance, objectUnknown:
-		defer in.write(Place{id, in.symbol("$frozen")}, frozen)
+		defer in.write(Place{id, frozenMark}, frozen)
 	case objectContainer:
 	default:
 		return
@@ -185,7 +190,7 @@ func (in *interpreter) freezeParts(id ObjectID, frozen *Value, seen map[ObjectID
 }
 
 func (in *interpreter) frozen(module ObjectID) bool {
-	v := in.state.get(Place{module, in.symbol("$frozen")})
+	v := in.state.get(Place{module, frozenMark})
 	return v != nil && v.literal == true
 }
 
@@ -277,17 +282,17 @@ func (in *interpreter) deepcopy(n syntax.NodeID, v *Value) *Value {
 		case objectModule:
 			c, cinfo := in.newObject(objectKey{at: in.site(n), kind: objectModule, parent: id, name: info.name})
 			cinfo.nn = info.nn
-			in.state.set(Place{c, in.symbol("$frozen")}, in.state.get(Place{id, in.symbol("$frozen")}))
+			in.state.set(Place{c, frozenMark}, in.state.get(Place{id, frozenMark}))
 			out = join(out, object(c))
 		case objectInstance:
 			c, cinfo := in.newObject(objectKey{at: in.site(n), kind: objectInstance, parent: id, class: info.class})
+			cinfo.fields, cinfo.known = slices.Clone(info.fields), maps.Clone(info.known)
 			for _, f := range info.fields {
 				in.state.set(Place{c, f}, in.state.get(Place{id, f}))
-				cinfo.fields, cinfo.known = info.fields, info.known
 			}
 			out = join(out, object(c))
 		case objectContainer:
-			c := in.allocate(objectContainer, n, info.name)
+			c := in.allocateContainer(n, info.container)
 			if content := in.contents(id); content != nil {
 				w := *content
 				w.atoms = nil

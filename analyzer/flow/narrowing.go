@@ -4,6 +4,7 @@ import (
 	"slices"
 
 	"github.com/graphleak/graphleak/analyzer/syntax"
+	"github.com/graphleak/graphleak/analyzer/torch"
 )
 
 // narrow learns from a condition that holds (or does not) what a value is:
@@ -78,7 +79,7 @@ func (in *interpreter) typeTest(call syntax.NodeID) (syntax.NodeID, Kinds) {
 				return subject, KindPlain
 			}
 		case "hasattr":
-			if key, ok := in.expression(second).literal.(string); ok && tensorOnly[key] {
+			if key, ok := in.expression(second).literal.(string); ok && torch.TensorAttributes[key] {
 				return subject, KindTensor
 			}
 		}
@@ -86,15 +87,11 @@ func (in *interpreter) typeTest(call syntax.NodeID) (syntax.NodeID, Kinds) {
 	return syntax.NoNode, 0
 }
 
-// tensorOnly are attributes that tell tensors from numbers.
-var tensorOnly = map[string]bool{"detach": true, "item": true, "grad_fn": true, "requires_grad": true, "backward": true}
-
 func (in *interpreter) isNumberClass(v *Value) bool {
 	all := append(slices.Clone(v.elements), v)
 	for _, e := range all {
 		for _, id := range e.objects {
-			switch in.objects[id].name {
-			case "float", "int", "str", "bool":
+			if torch.NumberTypes[in.objects[id].name] {
 				return true
 			}
 		}
@@ -107,7 +104,7 @@ func (in *interpreter) isTensorClass(v *Value) bool {
 		return false
 	}
 	for _, id := range v.objects {
-		if name := in.objects[id].name; name == "torch.Tensor" || name == "torch.FloatTensor" {
+		if torch.TensorClass(in.objects[id].name) {
 			return true
 		}
 	}

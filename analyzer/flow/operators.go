@@ -104,7 +104,7 @@ func (in *interpreter) joinedList(n syntax.NodeID, exprs []syntax.NodeID, parts 
 	for i, part := range parts {
 		contents[i] = in.elementOf(exprs[i], part)
 	}
-	id := in.allocate(objectContainer, n, "list")
+	id := in.allocateContainer(n, torch.List)
 	p := Place{id, anyElement}
 	old := contents[0]
 	in.write(p, old)

@@ -25,9 +25,9 @@ func Analyze(ctx context.Context, resolver *names.Resolver, main *names.Module) 
 		proved: map[Atom]bool{}, needed: map[Atom]bool{}, escaped: map[Atom]bool{}, freedAt: map[Atom]site{}, retainedAt: map[Atom]site{},
 		growths: map[growthKey]*growth{}, seeds: map[Place][]Location{}, histories: map[codeKey]*history{},
 	}}
-	in.symbol("[]")                                   // anyElement
-	in.symbol("eval()")                               // evaluating
-	in.symbol("step()")                               // stepped
+	for _, name := range reservedSymbols {
+		in.symbol(name)
+	}
 	in.atoms = append(in.atoms, atomInfo{})           // no atom is 0
 	in.objects = []*objectInfo{ledger: {}, modes: {}} // facts about the run
 	in.global = &state{in: in}

@@ -129,9 +129,3 @@ const (
 	modes
 	firstObject
 )
-
-// The fields of modes.
-const (
-	evaluating Symbol = 1 + iota // true after model.eval()
-	stepped                      // set once an optimizer stepped in the iteration
-)

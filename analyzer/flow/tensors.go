@@ -42,22 +42,18 @@ func (in *interpreter) inPlace(n, receiver syntax.NodeID, obj *Value, name strin
 		}
 		p = &Place{params, anyElement}
 	}
-	var out *Value
-	switch name {
-	case "detach_", "zero_", "fill_", "normal_", "uniform_", "random_", "set_", "resize_":
-		out = &Value{kinds: KindTensor, size: obj.size}
-	case "copy_":
+	out := &Value{kinds: KindTensor, size: obj.size}
+	if !torch.Overwrites[name] {
 		if in.off {
 			return obj
 		}
-		out = in.contract(n, torch.Contract{Effect: torch.Keeps}, args.values(), false)
-		out = &Value{kinds: out.kinds, size: obj.size, atoms: out.atoms, objects: obj.objects}
-	default:
-		if in.off {
-			return obj
+		var v *Value
+		if name == "copy_" {
+			v = in.contract(n, torch.Contract{Effect: torch.Keeps}, args.values(), false)
+		} else {
+			v = in.contract(n, c, append([]*Value{obj}, args.values()...), false)
 		}
-		out = in.contract(n, c, append([]*Value{obj}, args.values()...), false)
-		out = &Value{kinds: out.kinds, size: obj.size, atoms: out.atoms, objects: obj.objects}
+		out = &Value{kinds: v.kinds, size: obj.size, atoms: v.atoms, objects: obj.objects}
 	}
 	if p != nil {
 		in.remember(n, out)

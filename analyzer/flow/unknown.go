@@ -1,6 +1,7 @@
 package flow
 
 import (
+	"slices"
 	"strings"
 
 	"github.com/graphleak/graphleak/analyzer/syntax"
@@ -10,7 +11,7 @@ import (
 // callUnknown is a call of something that is not known. Its result neither
 // certainly carries the graph of the arguments nor certainly does not.
 func (in *interpreter) callUnknown(n syntax.NodeID, f *Value, args arguments) *Value {
-	id := in.allocate(objectUnknown, n, "")
+	id := in.allocate(objectUnknown, n)
 	out := &Value{kinds: KindUnknown, objects: []ObjectID{id}}
 	if in.off {
 		return out
@@ -19,7 +20,7 @@ func (in *interpreter) callUnknown(n syntax.NodeID, f *Value, args arguments) *V
 	for _, v := range args.values() {
 		through = through.union(in.reach(v))
 	}
-	if !in.dry && !logs[in.calleeName(n)] {
+	if !in.dry && !torch.Loggers[in.calleeName(n)] { // others may run a backward on it
 		in.mark(in.escaped, through)
 	}
 	through = through.union(f.atoms)
@@ -46,7 +47,7 @@ func (in *interpreter) callUnknown(n syntax.NodeID, f *Value, args arguments) *V
 // that carries a graph: losses return one, metrics do not.
 func (in *interpreter) soundsLikeLoss(n syntax.NodeID) bool {
 	name := strings.ToLower(in.calleeName(n))
-	return strings.Contains(name, "criterion") || strings.Contains(name, "loss")
+	return slices.ContainsFunc(torch.LossNames, func(part string) bool { return strings.Contains(name, part) })
 }
 
 // calleeName is the last name of what a call calls, empty when it has none.
@@ -61,14 +62,3 @@ func (in *interpreter) calleeName(call syntax.NodeID) string {
 	}
 	return t.Text(callee)
 }
-
-// logs breaks the tie for an unknown callee that is given an accumulated
-// value: it may run a backward on it, unless it is called like one of these.
-var logs = func() map[string]bool {
-	m := map[string]bool{}
-	for _, name := range strings.Fields(`log log_dict log_metrics log_scalar info debug warning error critical exception write writerow
-		add_scalar add_scalars set_postfix set_postfix_str set_description update report record save dump format join emit track print_log`) {
-		m[name] = true
-	}
-	return m
-}()

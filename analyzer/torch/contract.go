@@ -150,6 +150,18 @@ func InPlace(name string) bool {
 var inPlaceOnly = map[string]bool{"copy_": true, "zero_": true, "fill_": true, "uniform_": true, "normal_": true,
 	"detach_": true, "random_": true, "exponential_": true, "set_": true, "resize_": true, "bernoulli_": true, "index_put_": true}
 
+// Overwrites are in-place methods whose result does not depend on what the
+// tensor was: it has no graph.
+var Overwrites = set(`detach_ zero_ fill_ normal_ uniform_ random_ set_ resize_`)
+
+// TensorAttributes are attributes that tell tensors from numbers.
+var TensorAttributes = set(`detach item grad_fn requires_grad backward`)
+
+// TensorClass reports whether a dotted name is that of the class of tensors.
+func TensorClass(dotted string) bool {
+	return dotted == "torch.Tensor" || dotted == "torch.FloatTensor"
+}
+
 // Function is the contract of a library function by its dotted name.
 func Function(dotted string) (Contract, bool) {
 	if c, ok := functions[dotted]; ok {
@@ -186,6 +198,8 @@ var functions = func() map[string]Contract {
 	words(m, Contract{Effect: Leaves}, `
 		float int bool str repr len hash id format isinstance issubclass hasattr type callable ord chr bin hex print input
 		bytes bytearray open vars dir`)
+	words(m, Contract{Effect: Keeps, Saves: true}, `abs round pow divmod operator.mul operator.truediv`)
+	words(m, Contract{Effect: Keeps}, `operator.add operator.sub operator.iadd`)
 	return m
 }()
 

@@ -88,6 +88,63 @@ func FunctionBase(dotted string) bool {
 var ModuleMethods = set(`parameters named_parameters zero_grad state_dict load_state_dict train eval modules named_modules children
 	register_forward_hook register_forward_pre_hook register_full_backward_hook register_buffer`)
 
+// ModuleEffect is what a method does that nn.Module gives to its subclasses.
+type ModuleEffect uint8
+
+// The effects of methods of modules.
+const (
+	ChangesMode          ModuleEffect = iota + 1 // training or evaluation
+	ReturnsItself                                // moves or converts the module in place
+	ChangesGradients                             // whether its parameters require gradients
+	GivesParameters                              // its parameters
+	GivesNamedParameters                         // their names and them
+	GivesParts                                   // the modules it is made of
+	GivesNamedParts                              // their names and them
+	GivesState                                   // a dict of tensors without a graph
+	RegistersBuffer                              // an attribute of the name it is given
+	ReturnsNothing                               // nothing that matters here
+	Forwards                                     // a call of the module itself
+)
+
+// ModuleEffects are the methods of modules whose effect is known.
+var ModuleEffects = func() map[string]ModuleEffect {
+	m := map[string]ModuleEffect{}
+	for effect, names := range map[ModuleEffect]string{
+		ChangesMode: `eval train`, ReturnsItself: `to cuda cpu half float double bfloat16 apply share_memory`,
+		ChangesGradients: `requires_grad_`, GivesParameters: `parameters buffers`, GivesNamedParameters: `named_parameters named_buffers`,
+		GivesParts: `modules children`, GivesNamedParts: `named_modules named_children`, GivesState: `state_dict`,
+		RegistersBuffer: `register_buffer`, ReturnsNothing: `zero_grad load_state_dict register_parameter add_module append`,
+		Forwards: `forward __call__`,
+	} {
+		for _, name := range strings.Fields(names) {
+			m[name] = effect
+		}
+	}
+	return m
+}()
+
+// OptimizerMethods are those of ModuleMethods that optimizers have as well.
+var OptimizerMethods = set(`zero_grad state_dict load_state_dict`)
+
+// OptimizerClass reports whether a dotted name is that of an optimizer.
+func OptimizerClass(dotted string) bool {
+	return strings.HasPrefix(dotted, "torch.optim.") && !strings.Contains(dotted, "lr_scheduler")
+}
+
+// MakesObject reports whether what a dotted name makes is an object that holds
+// no graph of its own: an optimizer, a scaler, a loader, a transform.
+func MakesObject(dotted string) bool {
+	for _, prefix := range objectFactories {
+		if strings.HasPrefix(dotted, prefix) {
+			return true
+		}
+	}
+	return false
+}
+
+var objectFactories = []string{"torch.optim", "torch.cuda.amp", "torch.utils.", "torch.distributed",
+	"torchvision.transforms", "torchvision.datasets"}
+
 // Wrappers are calls that return the module they are given.
 var Wrappers = set(`torch.nn.DataParallel torch.nn.parallel.DistributedDataParallel torch.compile torch.jit.script torch.jit.trace
 	torch.nn.parallel.DataParallel torch.distributed.fsdp.FullyShardedDataParallel torch.nn.utils.weight_norm
