@@ -17,9 +17,10 @@ type addendWalk struct {
 	alone  bool // nothing but the expression as a whole
 }
 
+// own reports whether n has to do with the old value of the place.
 func (w *addendWalk) own(n syntax.NodeID) bool {
 	v := w.in.valueOf(n)
-	return v != nil && w.in.fromLoop(w.in.reach(v), w.loop, w.place)
+	return v != nil && w.in.dependsOn(w.in.reach(v), w.loop, w.place)
 }
 
 func (w *addendWalk) walk(n syntax.NodeID) {
@@ -63,10 +64,6 @@ func (w *addendWalk) walk(n syntax.NodeID) {
 			w.walk(c)
 		}
 	}
-}
-
-func (in *interpreter) fromLoop(as atoms, l *loop, p Place) bool {
-	return as.has(in.analysis.header(atomChained, l, p)) || as.has(in.analysis.header(atomCarried, l, p))
 }
 
 // madeWithin reports whether evaluating the expression n recorded one of the

@@ -215,10 +215,10 @@ func (in *interpreter) record(n syntax.NodeID, operands atoms, saves bool) atoms
 
 // areParameters reports whether all operands with a graph are parameters: what
 // an operation saves of them lives anyway.
-func (in *interpreter) areParameters(operands atoms) bool {
+func (a *analysis) areParameters(operands atoms) bool {
 	found := false
 	for _, x := range operands {
-		info := &in.atoms[x]
+		info := &a.atoms[x]
 		if info.kind != atomOrigin || !info.parameter {
 			return false
 		}
@@ -240,9 +240,9 @@ func (in *interpreter) newOrigin(at site, saves, leaf bool, sure Certainty) Atom
 	return x
 }
 
-func (in *interpreter) carriesHeader(as atoms) bool {
+func (a *analysis) carriesHeader(as atoms) bool {
 	for _, x := range as {
-		if k := in.atoms[x].kind; k == atomCarried || k == atomChained {
+		if k := a.atoms[x].kind; k == atomCarried || k == atomChained {
 			return true
 		}
 	}
@@ -260,4 +260,9 @@ func (a *analysis) apart(as atoms, l *loop, p Place) atoms {
 		out = append(out, x)
 	}
 	return out
+}
+
+// dependsOn reports whether as hold what place p was at the header of loop l.
+func (a *analysis) dependsOn(as atoms, l *loop, p Place) bool {
+	return as.has(a.header(atomChained, l, p)) || as.has(a.header(atomCarried, l, p))
 }

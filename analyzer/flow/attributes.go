@@ -77,7 +77,7 @@ func (in *interpreter) field(n syntax.NodeID, obj *Value, id ObjectID, f Symbol,
 		if v := in.state.get(Place{id, f}); v != nil {
 			return v
 		}
-		if v, owner := in.classAttribute(info.class, f, 0); v != nil {
+		if v, owner := in.classAttribute(info.class, f); v != nil {
 			return in.bind(n, v, object(id), owner)
 		}
 		if in.isModuleClass(info.class) {
@@ -88,7 +88,7 @@ func (in *interpreter) field(n syntax.NodeID, obj *Value, id ObjectID, f Symbol,
 		}
 		return in.unknownField(id, f)
 	case objectClass:
-		if v, owner := in.classAttribute(id, f, 0); v != nil {
+		if v, owner := in.classAttribute(id, f); v != nil {
 			return in.bind(n, v, nil, owner)
 		}
 		return in.unknownField(id, f)
@@ -98,7 +98,7 @@ func (in *interpreter) field(n syntax.NodeID, obj *Value, id ObjectID, f Symbol,
 				if in.objects[b].kind != objectClass {
 					continue
 				}
-				if v, owner := in.classAttribute(b, f, 0); v != nil {
+				if v, owner := in.classAttribute(b, f); v != nil {
 					return in.bind(n, v, object(info.parent), owner)
 				}
 			}

@@ -29,11 +29,18 @@ func (in *interpreter) class(n syntax.NodeID) *Value {
 
 // classAttribute looks an attribute up in a class and its bases. owner is the
 // class that has it.
-func (in *interpreter) classAttribute(class ObjectID, f Symbol, depth int) (v *Value, owner ObjectID) {
+func (in *interpreter) classAttribute(class ObjectID, f Symbol) (v *Value, owner ObjectID) {
+	return in.inherited(class, f, 0)
+}
+
+// maxBases bounds how many classes above a class are looked at.
+const maxBases = 8
+
+func (in *interpreter) inherited(class ObjectID, f Symbol, depth int) (v *Value, owner ObjectID) {
 	if v := in.state.get(Place{class, f}); v != nil {
 		return v, class
 	}
-	if depth > 8 {
+	if depth > maxBases {
 		return nil, 0
 	}
 	for _, base := range in.objects[class].bases {
@@ -41,12 +48,22 @@ func (in *interpreter) classAttribute(class ObjectID, f Symbol, depth int) (v *V
 			if in.objects[id].kind != objectClass {
 				continue
 			}
-			if v, owner := in.classAttribute(id, f, depth+1); v != nil {
+			if v, owner := in.inherited(id, f, depth+1); v != nil {
 				return v, owner
 			}
 		}
 	}
 	return nil, 0
+}
+
+// methodOf is the method of a name that the class of an instance or a
+// class above it defines, bound to the instance; nil when none does.
+func (in *interpreter) methodOf(n syntax.NodeID, instance ObjectID, name string) *Value {
+	v, owner := in.classAttribute(in.objects[instance].class, in.symbol(name))
+	if v == nil {
+		return nil
+	}
+	return in.bind(n, v, object(instance), owner)
 }
 
 // bind makes a method of a function found in a class. receiver is nil for
@@ -82,19 +99,19 @@ func (in *interpreter) bind(n syntax.NodeID, v, receiver *Value, owner ObjectID)
 	return out
 }
 
-func (in *interpreter) method(function ObjectID, receiver *Value) *Value {
-	id, _ := in.newObject(objectKey{kind: objectBound, class: function, parent: receiver.objects[0]})
+func (a *analysis) method(function ObjectID, receiver *Value) *Value {
+	id, _ := a.newObject(objectKey{kind: objectBound, class: function, parent: receiver.objects[0]})
 	return object(id)
 }
 
-func (in *interpreter) derives(class ObjectID, is func(string) bool, depth int) bool {
-	if depth > 8 {
+func (a *analysis) derives(class ObjectID, is func(string) bool, depth int) bool {
+	if depth > maxBases {
 		return false
 	}
-	for _, base := range in.objects[class].bases {
+	for _, base := range a.objects[class].bases {
 		for _, id := range base.objects {
-			info := in.objects[id]
-			if info.kind == objectLibrary && is(info.name) || info.kind == objectClass && in.derives(id, is, depth+1) {
+			info := a.objects[id]
+			if info.kind == objectLibrary && is(info.name) || info.kind == objectClass && a.derives(id, is, depth+1) {
 				return true
 			}
 		}
@@ -123,8 +140,8 @@ func (in *interpreter) instantiate(n syntax.NodeID, class ObjectID, args argumen
 // initialise runs the constructor of an instance.
 func (in *interpreter) initialise(n syntax.NodeID, id, class ObjectID, args arguments) *Value {
 	self := object(id)
-	if v, owner := in.classAttribute(class, in.symbol("__init__"), 0); v != nil {
-		in.apply(n, in.bind(n, v, self, owner), args)
+	if constructor := in.methodOf(n, id, "__init__"); constructor != nil {
+		in.apply(n, constructor, args)
 		return self
 	}
 	// A dataclass or named tuple: arguments become the annotated fields.
@@ -150,8 +167,8 @@ func (in *interpreter) callInstance(n syntax.NodeID, id ObjectID, args arguments
 		names = []string{"forward", "__call__"}
 	}
 	for _, name := range names {
-		if v, owner := in.classAttribute(class, in.symbol(name), 0); v != nil {
-			return in.apply(n, in.bind(n, v, object(id), owner), args)
+		if f := in.methodOf(n, id, name); f != nil {
+			return in.apply(n, f, args)
 		}
 	}
 	if !in.isModuleClass(class) {
@@ -167,8 +184,8 @@ func (in *interpreter) entered(n syntax.NodeID, manager *Value) *Value {
 		info := in.objects[id]
 		switch info.kind {
 		case objectInstance:
-			if v, owner := in.classAttribute(info.class, in.symbol("__enter__"), 0); v != nil {
-				out = join(out, in.apply(n, in.bind(n, v, object(id), owner), arguments{}))
+			if f := in.methodOf(n, id, "__enter__"); f != nil {
+				out = join(out, in.apply(n, f, arguments{}))
 				continue
 			}
 			out = join(out, object(id))

@@ -60,8 +60,8 @@ func (in *interpreter) item(n syntax.NodeID, v *Value, i int) *Value {
 // instanceItem is obj[key] of an instance of a class of the program.
 func (in *interpreter) instanceItem(n syntax.NodeID, id ObjectID, key *Value) *Value {
 	class := in.objects[id].class
-	if v, owner := in.classAttribute(class, in.symbol("__getitem__"), 0); v != nil {
-		return in.apply(n, in.bind(n, v, object(id), owner), arguments{positional: []*Value{orPlain(key)}})
+	if f := in.methodOf(n, id, "__getitem__"); f != nil {
+		return in.apply(n, f, arguments{positional: []*Value{orPlain(key)}})
 	}
 	if in.isModuleClass(class) {
 		return in.submodule(n, id)
@@ -283,10 +283,10 @@ func (in *interpreter) isTail(subscript syntax.NodeID) bool {
 
 // fromThisIteration drops what a bounded tail of a list keeps only for a
 // while.
-func (in *interpreter) fromThisIteration(as atoms) atoms {
+func (a *analysis) fromThisIteration(as atoms) atoms {
 	var out atoms
 	for _, x := range as {
-		if k := in.atoms[x].kind; k != atomCarried && k != atomChained {
+		if k := a.atoms[x].kind; k != atomCarried && k != atomChained {
 			out = append(out, x)
 		}
 	}
@@ -296,7 +296,7 @@ func (in *interpreter) fromThisIteration(as atoms) atoms {
 func (in *interpreter) shallowChained(v *Value, p Place) bool {
 	all := in.shallow(v)
 	for l := in.loop; l != nil; l = l.parent {
-		if all.has(in.analysis.header(atomChained, l, p)) {
+		if all.has(in.header(atomChained, l, p)) {
 			return true
 		}
 	}
@@ -328,7 +328,7 @@ func (in *interpreter) collectIn(l *loop, id ObjectID, f Symbol, v *Value, stmt,
 		return
 	}
 	all := in.shallow(old)
-	if all.has(in.analysis.header(atomCarried, l, p)) || all.has(in.analysis.header(atomChained, l, p)) {
+	if in.dependsOn(all, l, p) {
 		in.note(l, &storeEvent{place: p, at: in.site(stmt), expr: expr, target: target, added: in.reach(v), collect: true})
 	}
 }
@@ -537,7 +537,7 @@ func (in *interpreter) trim(id ObjectID) {
 		return
 	}
 	for l := in.loop; l != nil; l = l.parent {
-		v = v.with(in.analysis.header(atomReset, l, p))
+		v = v.with(in.header(atomReset, l, p))
 	}
 	in.write(p, v)
 }

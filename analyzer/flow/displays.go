@@ -59,12 +59,12 @@ func (in *interpreter) listDisplay(n syntax.NodeID) *Value {
 }
 
 // index is the field of a container's element at a literal position or key.
-func (in *interpreter) index(key any) Symbol {
+func (a *analysis) index(key any) Symbol {
 	switch k := key.(type) {
 	case int:
-		return in.symbol("[" + strconv.Itoa(k) + "]")
+		return a.symbol("[" + strconv.Itoa(k) + "]")
 	case string:
-		return in.symbol("[\"" + k + "\"]")
+		return a.symbol("[\"" + k + "\"]")
 	}
 	return anyElement
 }

@@ -99,7 +99,7 @@ func (in *interpreter) facts() *Facts {
 	}
 	slices.SortFunc(gs, func(a, b *growth) int {
 		return cmp.Or(cmp.Compare(a.event.at.node, b.event.at.node), cmp.Compare(a.event.expr, b.event.expr),
-			cmp.Compare(b.loop.at.node, a.loop.at.node), cmp.Compare(len(b.unfreed), len(a.unfreed)))
+			cmp.Compare(b.loop.at.node, a.loop.at.node), cmp.Compare(len(b.unfreed), len(a.unfreed)), cmp.Compare(a.order, b.order))
 	})
 	// A store that one caller needs for its backward is right as it is, whatever
 	// other callers do with the result.
@@ -127,22 +127,22 @@ func (in *interpreter) facts() *Facts {
 		seen[k] = len(out.Growths)
 		out.Growths = append(out.Growths, fact)
 	}
-	slices.SortFunc(out.Growths, func(a, b Growth) int { return cmp.Compare(a.Kept.Node, b.Kept.Node) })
+	slices.SortStableFunc(out.Growths, func(a, b Growth) int { return cmp.Compare(a.Kept.Node, b.Kept.Node) })
 	return out
 }
 
 // isNeeded reports whether a backward reaches what g keeps.
-func (in *interpreter) isNeeded(g *growth) bool {
+func (a *analysis) isNeeded(g *growth) bool {
 	l, p := g.loop, g.event.place
-	return in.needed[in.analysis.header(atomCarried, l, p)] || in.needed[in.analysis.header(atomChained, l, p)]
+	return a.needed[a.header(atomCarried, l, p)] || a.needed[a.header(atomChained, l, p)]
 }
 
 // withinModel reports whether a loop runs in a method of a module, or in what
 // one calls: such loops go over layers, levels and steps of a sequence, and what
 // they make is gone when the call is over.
-func (in *interpreter) withinModel(l *loop) bool {
+func (a *analysis) withinModel(l *loop) bool {
 	for f := l.frame; f != nil; f = f.caller {
-		if f.code != nil && f.code.class != 0 && in.isModuleClass(f.code.class) {
+		if f.code != nil && f.code.class != 0 && a.isModuleClass(f.code.class) {
 			return true
 		}
 	}
@@ -155,7 +155,7 @@ func (in *interpreter) fact(g *growth) (Growth, bool) {
 	if l.bounded || !l.trains && !e.evaluate && in.withinModel(l) {
 		return Growth{}, false
 	}
-	carried, chained := in.analysis.header(atomCarried, l, e.place), in.analysis.header(atomChained, l, e.place)
+	carried, chained := in.header(atomCarried, l, e.place), in.header(atomChained, l, e.place)
 	implicit := l.at.module.Tree.Kind(l.at.node) == syntax.FunctionDefinition
 	if e.alone && !l.trains && !e.evaluate && !implicit {
 		return Growth{}, false // x = f(x): a computation in steps

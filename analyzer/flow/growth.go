@@ -44,6 +44,7 @@ type growth struct {
 	argument      Location
 	argumentParts []part
 	stepped       bool // an optimizer steps in each iteration
+	order         int  // among all growths found
 }
 
 // store writes v to p and notes the store when p may grow by it.
@@ -57,7 +58,7 @@ func (in *interpreter) store(p Place, v *Value, stmt, expr, target syntax.NodeID
 		in.seeds[p] = append(in.seeds[p], Location{in.frame.module, expr})
 	}
 	for l := in.loop; l != nil; l = l.parent {
-		if !all.has(in.analysis.header(atomChained, l, p)) {
+		if !all.has(in.header(atomChained, l, p)) {
 			continue
 		}
 		w := addendWalk{in: in, loop: l, place: p}
@@ -110,7 +111,7 @@ func (in *interpreter) collect(id ObjectID, field Symbol, v *Value, stmt, expr, 
 	all := in.shallow(old)
 	added := in.reach(v)
 	for l := in.loop; l != nil; l = l.parent {
-		if !all.has(in.analysis.header(atomCarried, l, p)) && !all.has(in.analysis.header(atomChained, l, p)) {
+		if !in.dependsOn(all, l, p) {
 			continue
 		}
 		e := &storeEvent{place: p, at: in.site(stmt), expr: expr, target: target, added: added, collect: true}
@@ -140,14 +141,14 @@ func (in *interpreter) judge(l *loop, end *state) {
 			continue
 		}
 		all := in.shallow(v)
-		chained := all.has(in.analysis.header(atomChained, l, e.place))
-		carried := all.has(in.analysis.header(atomCarried, l, e.place))
-		if !chained && !(e.collect && carried) || all.has(in.analysis.header(atomReset, l, e.place)) {
+		chained := all.has(in.header(atomChained, l, e.place))
+		carried := all.has(in.header(atomCarried, l, e.place))
+		if !chained && !(e.collect && carried) || all.has(in.header(atomReset, l, e.place)) {
 			continue
 		}
 		if e.held && l.written[e.holder] {
 			h := end.get(e.holder)
-			if h == nil || !h.atoms.has(in.analysis.header(atomCarried, l, e.holder)) || h.atoms.has(in.analysis.header(atomReset, l, e.holder)) {
+			if h == nil || !h.atoms.has(in.header(atomCarried, l, e.holder)) || h.atoms.has(in.header(atomReset, l, e.holder)) {
 				continue
 			}
 		}
@@ -160,12 +161,17 @@ func (in *interpreter) judge(l *loop, end *state) {
 			continue // leaves are values; an operation on them makes a graph
 		}
 		in.throughCall(g)
-		in.growths[growthKey{l, e.at, e.expr}] = g
+		key := growthKey{l, e.at, e.expr}
+		g.order = len(in.growths)
+		if earlier, ok := in.growths[key]; ok {
+			g.order = earlier.order
+		}
+		in.growths[key] = g
 	}
 }
 
-func (in *interpreter) allLeaves(origins []Atom) bool {
-	return !slices.ContainsFunc(origins, func(x Atom) bool { return !in.atoms[x].leaf || in.atoms[x].custom })
+func (a *analysis) allLeaves(origins []Atom) bool {
+	return !slices.ContainsFunc(origins, func(x Atom) bool { return !a.atoms[x].leaf || a.atoms[x].custom })
 }
 
 // fresh splits the origins that an iteration of l made into those whose saved

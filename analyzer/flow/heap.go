@@ -93,8 +93,7 @@ type objectKey struct {
 }
 
 // newObject returns the object that a site makes, with no field set.
-func (in *interpreter) newObject(key objectKey) (ObjectID, *objectInfo) {
-	a := in.analysis
+func (a *analysis) newObject(key objectKey) (ObjectID, *objectInfo) {
 	id, ok := a.objectIDs[key]
 	if !ok {
 		id = ObjectID(len(a.objects))
@@ -130,20 +129,20 @@ func (in *interpreter) renew(id ObjectID) {
 }
 
 // library returns the value of a library's dotted name.
-func (in *interpreter) library(name string) *Value {
-	id, _ := in.newObject(objectKey{kind: objectLibrary, name: name})
+func (a *analysis) library(name string) *Value {
+	id, _ := a.newObject(objectKey{kind: objectLibrary, name: name})
 	return object(id)
 }
 
 // unknownField is the value of a field that nothing was seen to set.
-func (in *interpreter) unknownField(parent ObjectID, f Symbol) *Value {
-	id, _ := in.newObject(objectKey{kind: objectUnknown, parent: parent, field: f})
+func (a *analysis) unknownField(parent ObjectID, f Symbol) *Value {
+	id, _ := a.newObject(objectKey{kind: objectUnknown, parent: parent, field: f})
 	return &Value{kinds: KindUnknown, objects: []ObjectID{id}}
 }
 
 // write sets a field of an object.
 func (in *interpreter) write(p Place, v *Value) {
-	info := in.analysis.objects[p.object]
+	info := in.objects[p.object]
 	if !info.known[p.field] {
 		if info.known == nil {
 			info.known = map[Symbol]bool{}
@@ -167,7 +166,7 @@ func (in *interpreter) pruned(v *Value) *Value {
 	c := *v
 	c.atoms = nil
 	for _, x := range v.atoms {
-		if info := &in.analysis.atoms[x]; info.kind != atomOrigin || info.sure > Possible {
+		if info := &in.atoms[x]; info.kind != atomOrigin || info.sure > Possible {
 			c.atoms = append(c.atoms, x)
 		}
 	}
@@ -177,7 +176,7 @@ func (in *interpreter) pruned(v *Value) *Value {
 // contents is what the elements of a container may be.
 func (in *interpreter) contents(id ObjectID) *Value {
 	var all *Value
-	for _, f := range in.analysis.objects[id].fields {
+	for _, f := range in.objects[id].fields {
 		all = join(all, in.state.get(Place{id, f}))
 	}
 	return all
@@ -216,7 +215,7 @@ func (in *interpreter) reachInto(v *Value, depth int) atoms {
 		out = out.union(in.reachInto(e, depth+1))
 	}
 	for _, id := range v.objects {
-		info := in.analysis.objects[id]
+		info := in.objects[id]
 		switch info.kind {
 		case objectContainer, objectInstance, objectUnknown:
 			if info.reached == in.reachRound || in.reachLeft == 0 {

@@ -108,15 +108,15 @@ func importSource(t *syntax.Tree, n syntax.NodeID) (level int, dotted string) {
 }
 
 // namespace is the object of a module of the workspace.
-func (in *interpreter) namespace(m *names.Module) *Value {
-	id, info := in.newObject(objectKey{at: site{module: m}, kind: objectScope})
+func (a *analysis) namespace(m *names.Module) *Value {
+	id, info := a.newObject(objectKey{at: site{module: m}, kind: objectScope})
 	info.module = m
 	return object(id)
 }
 
 // pending is a name of a module that is looked up when it is first read.
-func (in *interpreter) pending(m *names.Module, name string) *Value {
-	id, info := in.newObject(objectKey{at: site{module: m}, kind: objectImport, field: in.symbol(name)})
+func (a *analysis) pending(m *names.Module, name string) *Value {
+	id, info := a.newObject(objectKey{at: site{module: m}, kind: objectImport, field: a.symbol(name)})
 	info.module = m
 	return object(id)
 }
@@ -172,12 +172,13 @@ func (in *interpreter) runModule(m *names.Module) {
 		return
 	}
 	in.ran[m] = true
-	id := in.namespace(m).objects[0]
-	outer, spending := *in, in.spending
-	in.state, in.loop, in.off, in.dry, in.consuming = in.global, nil, false, false, false
-	in.frame = &frame{module: m, object: id, scope: m.Scope(m.Tree.Root()), base: in.global}
-	in.spending, in.limit = 0, maxSteps
+	outer := in.execution
+	in.execution = execution{state: in.global, frame: in.moduleFrame(m), limit: maxSteps}
 	in.block(m.Tree.Root())
-	in.state, in.loop, in.off, in.dry, in.consuming = outer.state, outer.loop, outer.off, outer.dry, outer.consuming
-	in.frame, in.spending, in.limit = outer.frame, spending, outer.limit
+	in.execution = outer
+}
+
+// moduleFrame is a frame for the code of a module itself.
+func (in *interpreter) moduleFrame(m *names.Module) *frame {
+	return &frame{module: m, object: in.namespace(m).objects[0], scope: m.Scope(m.Tree.Root()), base: in.global}
 }

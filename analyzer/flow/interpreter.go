@@ -8,7 +8,8 @@ import (
 	"github.com/graphleak/graphleak/analyzer/torch"
 )
 
-// analysis is everything that is learnt while one program is interpreted.
+// analysis is everything that is learnt while one program is interpreted. Its
+// own methods do not depend on where the interpreter is.
 type analysis struct {
 	ctx      context.Context
 	resolver *names.Resolver
@@ -27,10 +28,10 @@ type analysis struct {
 	values      map[*names.Module][]*Value // the last value of each expression
 
 	visited    map[codeKey]bool // functions that ran in some calling context
-	proved     map[Atom]bool
-	needed     map[Atom]bool // a backward reaches them
-	escaped    map[Atom]bool // handed to a caller that is not known
-	retainedAt map[Atom]site // a backward with retain_graph
+	proved     map[Atom]bool    // a backward ran over them: they carry a graph
+	needed     map[Atom]bool    // a backward reaches them
+	escaped    map[Atom]bool    // handed to a caller that is not known
+	retainedAt map[Atom]site    // a backward with retain_graph
 	freedAt    map[Atom]site
 	seeds      map[Place][]Location // stores of a graph that do not depend on the place's old value
 	growths    map[growthKey]*growth
@@ -41,11 +42,28 @@ type analysis struct {
 	// births counts the objects made; oldestWritten is when the oldest object
 	// was made that the running function wrote to.
 	births, oldestWritten int
-	spending              int // expressions evaluated
 	total, poll           int // work in all, and at which total to look whether to stop
 	stopped               bool
 }
 
+func newAnalysis(ctx context.Context, resolver *names.Resolver) *analysis {
+	a := &analysis{
+		ctx: ctx, resolver: resolver,
+		symbols: map[string]Symbol{}, origins: map[site]Atom{}, headers: map[headerKey]Atom{},
+		objectIDs: map[objectKey]ObjectID{}, loops: map[site]*loop{}, calls: map[callSite]*callSite{},
+		ran: map[*names.Module]bool{}, values: map[*names.Module][]*Value{}, visited: map[codeKey]bool{},
+		proved: map[Atom]bool{}, needed: map[Atom]bool{}, escaped: map[Atom]bool{}, freedAt: map[Atom]site{}, retainedAt: map[Atom]site{},
+		growths: map[growthKey]*growth{}, seeds: map[Place][]Location{}, histories: map[codeKey]*history{},
+	}
+	for _, name := range reservedSymbols {
+		a.symbol(name)
+	}
+	a.atoms = append(a.atoms, atomInfo{})            // no atom is 0
+	a.objects = []*objectInfo{ledger: {}, modes: {}} // facts about the run
+	return a
+}
+
+// codeKey names a function's text, whatever context it runs in.
 type codeKey struct {
 	module *names.Module
 	node   syntax.NodeID
@@ -77,39 +95,46 @@ type frame struct {
 	loops   []*loopExits
 }
 
-// interpreter runs code over abstract values.
-type interpreter struct {
-	*analysis
-	state     *state // nil where control never arrives
-	frame     *frame
-	loop      *loop // innermost running loop
-	off       bool  // operations are not recorded: no_grad
-	dry       bool  // first pass over a loop: learns what is written, reports nothing
-	nesting   int
-	lookingUp int // names of other files being looked up within each other
-	// limit is the value of spending at which the running function has used up
-	// its budget.
-	limit int
-	// reachRound and reachLeft belong to the running call of reach.
-	reachRound, reachLeft int
+// execution is where the interpreter is and under which conditions.
+type execution struct {
+	state *state // nil where control never arrives
+	frame *frame
+	loop  *loop // innermost running loop
+	off   bool  // operations are not recorded: no_grad
+	dry   bool  // first pass over a loop: learns what is written, reports nothing
 	// consuming says that a store takes elements of an iterator, for which the
 	// program has no expression.
 	consuming bool
+	// spending counts the work done for the running root, and limit is how far
+	// it may go in the running function.
+	spending, limit int
+}
+
+// interpreter runs code over abstract values.
+type interpreter struct {
+	*analysis
+	execution
+	nesting   int
+	lookingUp int // names of other files being looked up within each other
+	// reachRound and reachLeft belong to the running call of reach.
+	reachRound, reachLeft int
 	// lastYieldGrad is the grad mode at the last yield.
 	lastYieldGrad torch.GradMode
 	main          *names.Module
 }
 
-func (in *interpreter) symbol(name string) Symbol {
-	s, ok := in.symbols[name]
+// symbol interns a name.
+func (a *analysis) symbol(name string) Symbol {
+	s, ok := a.symbols[name]
 	if !ok {
-		s = Symbol(len(in.symbolNames))
-		in.symbols[name] = s
-		in.symbolNames = append(in.symbolNames, name)
+		s = Symbol(len(a.symbolNames))
+		a.symbols[name] = s
+		a.symbolNames = append(a.symbolNames, name)
 	}
 	return s
 }
 
+// site is a node of the running code in its calling context.
 func (in *interpreter) site(n syntax.NodeID) site {
 	return site{module: in.frame.module, node: n, frame: in.frame.call}
 }

@@ -68,7 +68,7 @@ func (in *interpreter) next(loopNode, n syntax.NodeID, it *Value) *Value {
 	if in.loop == nil {
 		return v
 	}
-	return in.stepped(v, in.analysis.header(atomStep, in.loop, Place{}), 0)
+	return in.stepped(v, in.header(atomStep, in.loop, Place{}), 0)
 }
 
 // stepped marks a value and its elements as differing in each iteration.
@@ -141,17 +141,17 @@ const fewSteps = 10
 // iterated is one of the layers of a module that is iterated over.
 func (in *interpreter) iterated(n syntax.NodeID, id ObjectID) *Value {
 	if in.objects[id].kind == objectInstance {
-		if v, owner := in.classAttribute(in.objects[id].class, in.symbol("__iter__"), 0); v != nil {
-			it := in.apply(n, in.bind(n, v, object(id), owner), arguments{})
+		if f := in.methodOf(n, id, "__iter__"); f != nil {
+			it := in.apply(n, f, arguments{})
 			if !slices.Contains(it.objects, id) {
 				return in.elementOf(n, it)
 			}
 		}
-		if v, owner := in.classAttribute(in.objects[id].class, in.symbol("__next__"), 0); v != nil {
-			return in.apply(n, in.bind(n, v, object(id), owner), arguments{})
+		if f := in.methodOf(n, id, "__next__"); f != nil {
+			return in.apply(n, f, arguments{})
 		}
-		if v, owner := in.classAttribute(in.objects[id].class, in.symbol("__getitem__"), 0); v != nil {
-			return in.apply(n, in.bind(n, v, object(id), owner), arguments{positional: []*Value{plain}})
+		if f := in.methodOf(n, id, "__getitem__"); f != nil {
+			return in.apply(n, f, arguments{positional: []*Value{plain}})
 		}
 		if !in.isModuleClass(in.objects[id].class) {
 			return in.unknownField(id, eachElement)
@@ -322,9 +322,9 @@ func (in *interpreter) generated(n syntax.NodeID) syntax.NodeID {
 }
 
 // isLazy reports whether iterating over v runs code.
-func (in *interpreter) isLazy(v *Value) bool {
+func (a *analysis) isLazy(v *Value) bool {
 	for _, id := range v.objects {
-		if in.objects[id].kind == objectGenerator {
+		if a.objects[id].kind == objectGenerator {
 			return true
 		}
 	}

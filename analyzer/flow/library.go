@@ -101,11 +101,10 @@ func (in *interpreter) callTorch(n syntax.NodeID, name string, args arguments) *
 	case "torch.autograd.grad":
 		return in.gradients(n, args)
 	case "torch.autograd.backward", "torch.distributed.autograd.backward":
-		retain := args.isTrue("retain_graph") || args.isTrue("create_graph")
 		for _, v := range args.positional {
-			in.backward(n, v, retain)
+			in.backward(n, v, args.retain())
 		}
-		in.backward(n, args.named("tensors"), retain)
+		in.backward(n, args.named("tensors"), args.retain())
 		return noValue
 	case "torch.nn.Parameter", "torch.nn.parameter.Parameter":
 		x := in.newOrigin(in.site(n), false, false, Certain)

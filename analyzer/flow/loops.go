@@ -4,9 +4,9 @@ import (
 	"github.com/graphleak/graphleak/analyzer/syntax"
 )
 
-// header is the value at place p at the header of loop l, where entry is its
+// atHeader is the value at place p at the header of loop l, where entry is its
 // value before the loop.
-func (in *interpreter) header(l *loop, p Place, entry *Value) *Value {
+func (in *interpreter) atHeader(l *loop, p Place, entry *Value) *Value {
 	if l.written != nil && !l.written[p] {
 		return entry
 	}
@@ -25,7 +25,7 @@ func (in *interpreter) header(l *loop, p Place, entry *Value) *Value {
 		v = join(entry, &b)
 	}
 	c := *v
-	carried := in.analysis.header(atomCarried, l, p)
+	carried := in.header(atomCarried, l, p)
 	c.atoms = c.atoms.union(atoms{carried})
 	if c.elements != nil {
 		es := make([]*Value, len(c.elements))

@@ -66,7 +66,7 @@ func (in *interpreter) definesMethod(obj *Value, name string) bool {
 			if in.state.get(Place{id, f}) != nil {
 				return true
 			}
-			if v, _ := in.classAttribute(info.class, f, 0); v != nil {
+			if v, _ := in.classAttribute(info.class, f); v != nil {
 				return true
 			}
 		case objectClass, objectSuper, objectScope:
@@ -82,9 +82,9 @@ func (in *interpreter) definesMethod(obj *Value, name string) bool {
 	return false
 }
 
-func (in *interpreter) callable(v *Value) bool {
+func (a *analysis) callable(v *Value) bool {
 	for _, id := range v.objects {
-		switch in.objects[id].kind {
+		switch a.objects[id].kind {
 		case objectFunction, objectBound, objectClass, objectPartial:
 			return true
 		}
@@ -92,9 +92,9 @@ func (in *interpreter) callable(v *Value) bool {
 	return false
 }
 
-func (in *interpreter) isLibrary(obj *Value) bool {
+func (a *analysis) isLibrary(obj *Value) bool {
 	for _, id := range obj.objects {
-		if in.objects[id].kind == objectLibrary {
+		if a.objects[id].kind == objectLibrary {
 			return true
 		}
 	}

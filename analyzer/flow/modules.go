@@ -195,8 +195,8 @@ func (in *interpreter) frozen(module ObjectID) bool {
 }
 
 // paramsOf is the collection of the parameters of a module.
-func (in *interpreter) paramsOf(module ObjectID) ObjectID {
-	id, _ := in.newObject(objectKey{kind: objectParams, parent: module})
+func (a *analysis) paramsOf(module ObjectID) ObjectID {
+	id, _ := a.newObject(objectKey{kind: objectParams, parent: module})
 	return id
 }
 
@@ -214,9 +214,9 @@ func (in *interpreter) parameter(params ObjectID) *Value {
 }
 
 // paramsIn is the parameters of which v is one, else 0.
-func (in *interpreter) paramsIn(v *Value) ObjectID {
+func (a *analysis) paramsIn(v *Value) ObjectID {
 	for _, id := range v.objects {
-		if in.objects[id].kind == objectParams {
+		if a.objects[id].kind == objectParams {
 			return id
 		}
 	}
@@ -227,7 +227,7 @@ func (in *interpreter) paramsIn(v *Value) ObjectID {
 func (in *interpreter) applyFunction(n syntax.NodeID, class ObjectID, args arguments) *Value {
 	off := in.off
 	leaf := false
-	if v, owner := in.classAttribute(class, in.symbol("forward"), 0); v != nil {
+	if v, owner := in.classAttribute(class, in.symbol("forward")); v != nil {
 		ctx, info := in.newObject(objectKey{at: in.site(n), kind: objectUnknown, name: "ctx"})
 		withCtx := args
 		withCtx.positional = append([]*Value{object(ctx)}, args.positional...)
@@ -262,12 +262,12 @@ func (in *interpreter) applyFunction(n syntax.NodeID, class ObjectID, args argum
 }
 
 // isModuleClass reports whether a class derives from nn.Module.
-func (in *interpreter) isModuleClass(class ObjectID) bool {
-	return in.derives(class, torch.ModuleBase, 0)
+func (a *analysis) isModuleClass(class ObjectID) bool {
+	return a.derives(class, torch.ModuleBase, 0)
 }
 
-func (in *interpreter) isFunctionClass(class ObjectID) bool {
-	return in.derives(class, torch.FunctionBase, 0)
+func (a *analysis) isFunctionClass(class ObjectID) bool {
+	return a.derives(class, torch.FunctionBase, 0)
 }
 
 // deepcopy copies modules and containers; a copied tensor is a leaf.

@@ -87,11 +87,11 @@ func (in *interpreter) typeTest(call syntax.NodeID) (syntax.NodeID, Kinds) {
 	return syntax.NoNode, 0
 }
 
-func (in *interpreter) isNumberClass(v *Value) bool {
+func (a *analysis) isNumberClass(v *Value) bool {
 	all := append(slices.Clone(v.elements), v)
 	for _, e := range all {
 		for _, id := range e.objects {
-			if torch.NumberTypes[in.objects[id].name] {
+			if torch.NumberTypes[a.objects[id].name] {
 				return true
 			}
 		}
@@ -99,12 +99,12 @@ func (in *interpreter) isNumberClass(v *Value) bool {
 	return false
 }
 
-func (in *interpreter) isTensorClass(v *Value) bool {
+func (a *analysis) isTensorClass(v *Value) bool {
 	if v == nil {
 		return false
 	}
 	for _, id := range v.objects {
-		if torch.TensorClass(in.objects[id].name) {
+		if torch.TensorClass(a.objects[id].name) {
 			return true
 		}
 	}

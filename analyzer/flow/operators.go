@@ -64,7 +64,7 @@ func (in *interpreter) binary(n syntax.NodeID, operator string, left, right *Val
 		}
 	case "*", "/":
 		// A factor that is no tensor is not saved.
-		if operator == "*" && (isContainer(in, left) || isContainer(in, right)) {
+		if operator == "*" && (in.isContainer(left) || in.isContainer(right)) {
 			return join(left, right)
 		}
 		if !right.mayBeSaved() || operator == "*" && !left.mayBeSaved() {
@@ -74,12 +74,13 @@ func (in *interpreter) binary(n syntax.NodeID, operator string, left, right *Val
 	return in.operate(n, true, left, right)
 }
 
-func isContainer(in *interpreter, v *Value) bool {
+// isContainer reports whether v can be nothing but a collection.
+func (a *analysis) isContainer(v *Value) bool {
 	if v == nil || !v.only(KindObject) {
 		return false
 	}
 	for _, id := range v.objects {
-		if in.objects[id].kind != objectContainer {
+		if a.objects[id].kind != objectContainer {
 			return false
 		}
 	}
@@ -91,7 +92,7 @@ func (in *interpreter) concatenate(n syntax.NodeID, left, right *Value) *Value {
 	if left.elements != nil && right.elements != nil && !left.variadic && !right.variadic {
 		return tuple(append(append([]*Value{}, left.elements...), right.elements...)...)
 	}
-	if !isContainer(in, left) && !isContainer(in, right) {
+	if !in.isContainer(left) && !in.isContainer(right) {
 		return nil
 	}
 	return in.joinedList(n, []syntax.NodeID{in.tree().Child(n, syntax.FieldLeft), in.tree().Child(n, syntax.FieldRight)}, []*Value{left, right})
@@ -111,7 +112,7 @@ func (in *interpreter) joinedList(n syntax.NodeID, exprs []syntax.NodeID, parts 
 	// The part that carries the list's earlier elements comes first.
 	base := 0
 	for i, c := range contents {
-		if c != nil && in.loop != nil && in.shallow(c).has(in.analysis.header(atomCarried, in.loop, p)) {
+		if c != nil && in.loop != nil && in.shallow(c).has(in.header(atomCarried, in.loop, p)) {
 			base, old = i, c
 		}
 	}

@@ -17,23 +17,11 @@ import (
 // Analyze runs main and everything it imports from the workspace, then each
 // function of main that no known code calls.
 func Analyze(ctx context.Context, resolver *names.Resolver, main *names.Module) (*Facts, error) {
-	in := &interpreter{main: main, analysis: &analysis{
-		ctx: ctx, resolver: resolver,
-		symbols: map[string]Symbol{}, origins: map[site]Atom{}, headers: map[headerKey]Atom{},
-		objectIDs: map[objectKey]ObjectID{}, loops: map[site]*loop{}, calls: map[callSite]*callSite{},
-		ran: map[*names.Module]bool{}, values: map[*names.Module][]*Value{}, visited: map[codeKey]bool{},
-		proved: map[Atom]bool{}, needed: map[Atom]bool{}, escaped: map[Atom]bool{}, freedAt: map[Atom]site{}, retainedAt: map[Atom]site{},
-		growths: map[growthKey]*growth{}, seeds: map[Place][]Location{}, histories: map[codeKey]*history{},
-	}}
-	for _, name := range reservedSymbols {
-		in.symbol(name)
-	}
-	in.atoms = append(in.atoms, atomInfo{})           // no atom is 0
-	in.objects = []*objectInfo{ledger: {}, modes: {}} // facts about the run
+	in := &interpreter{main: main, analysis: newAnalysis(ctx, resolver)}
 	in.global = &state{in: in}
 	in.state = in.global
 	in.runModule(main)
-	in.frame = &frame{module: main, object: in.namespace(main).objects[0], scope: main.Scope(main.Tree.Root()), base: in.global}
+	in.frame = in.moduleFrame(main)
 	in.runRoots()
 	if err := ctx.Err(); err != nil {
 		return nil, err
@@ -97,7 +85,7 @@ func (in *interpreter) runRoots() {
 				break
 			}
 		}
-		in.frame, in.state, in.loop, in.off, in.spending, in.limit = module, base.push(), nil, false, 0, maxSteps
+		in.execution = execution{frame: module, state: base.push(), limit: maxSteps}
 		in.runRoot(next)
 		in.visited[codeKey{next.code.module, next.code.node}] = true
 	}

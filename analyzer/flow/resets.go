@@ -19,7 +19,7 @@ func (in *interpreter) noteResets(condition syntax.NodeID) func(Place, []*Value,
 			return joined
 		}
 		for l := loops; l != nil; l = l.parent {
-			carried, chained := in.analysis.headers[headerKey{l, p, atomCarried}], in.analysis.headers[headerKey{l, p, atomChained}]
+			carried, chained := in.headers[headerKey{l, p, atomCarried}], in.headers[headerKey{l, p, atomChained}]
 			depends, resets, fills := false, false, false
 			for i, v := range sides {
 				own := v != nil && (carried != 0 && in.holds(v, carried) || chained != 0 && in.holds(v, chained))
@@ -28,7 +28,7 @@ func (in *interpreter) noteResets(condition syntax.NodeID) func(Place, []*Value,
 				fills = fills || written[i] && !own && v != nil && in.sure(in.reach(v)) > NoGraph
 			}
 			if depends && resets && !in.initialises(condition, p, fills) {
-				joined = joined.with(in.analysis.header(atomReset, l, p))
+				joined = joined.with(in.header(atomReset, l, p))
 			}
 		}
 		return joined

@@ -34,7 +34,7 @@ func (s *state) get(p Place) *Value {
 		if v, ok := at.read[p]; ok {
 			return v
 		}
-		v := at.in.header(at.loop, p, at.parent.get(p))
+		v := at.in.atHeader(at.loop, p, at.parent.get(p))
 		if at.read == nil {
 			at.read = make(map[Place]*Value)
 		}
