@@ -9,7 +9,7 @@ import {
   RevealOutputChannelOn,
 } from 'vscode-languageclient/node';
 import { BinaryError, findBinary } from './binary';
-import { describeExit, type Exit, type ServerProcess, startProcess } from './process';
+import { describeExit, type ServerProcess, startProcess } from './process';
 import { RestartPolicy } from './restarts';
 
 /** What the server is doing, for the status bar and for those who wait for it. */
@@ -134,20 +134,9 @@ export class Server implements vscode.Disposable {
 
   /** Runs the server, again after each death. Throws when aborted or when it gives up. */
   async #supervise(signal: AbortSignal): Promise<never> {
-    for (;;) {
-      this.#setState({ kind: 'starting' });
-      const session = await Session.start(this.#output, this.#extensionPath, signal);
-      let exit: Exit;
-      try {
-        this.#session = session;
-        this.#setState({ kind: 'ready', name: session.name });
-        exit = await Promise.race([session.exited, aborted(signal)]);
-      } finally {
-        this.#session = undefined;
-        await session.stop();
-      }
+    for (let ranBefore = false; ; ranBefore = true) {
+      const how = await this.#runOnce(signal, ranBefore);
       signal.throwIfAborted();
-      const how = describeExit(exit);
       const wait = this.#restarts.died(Date.now());
       if (wait === undefined) {
         const { count, windowMs } = this.#restarts.limits;
@@ -158,6 +147,32 @@ export class Server implements vscode.Disposable {
       this.#output.error(`The server ${how}. Starting it again.`);
       this.#setState({ kind: 'starting' });
       await delay(wait, undefined, { signal });
+    }
+  }
+
+  /**
+   * Runs the server until it ends and returns how it did. A server that never
+   * ran must start: what keeps it from that will do so again. One that did run
+   * and dies while it starts again has died once more.
+   */
+  async #runOnce(signal: AbortSignal, ranBefore: boolean): Promise<string> {
+    this.#setState({ kind: 'starting' });
+    let session: Session;
+    try {
+      session = await Session.start(this.#output, this.#extensionPath, signal);
+    } catch (error) {
+      if (ranBefore && error instanceof StartError) {
+        return error.how;
+      }
+      throw error;
+    }
+    try {
+      this.#session = session;
+      this.#setState({ kind: 'ready', name: session.name });
+      return describeExit(await Promise.race([session.exited, aborted(signal)]));
+    } finally {
+      this.#session = undefined;
+      await session.stop();
     }
   }
 
@@ -191,6 +206,18 @@ export class Server implements vscode.Disposable {
       case undefined: // dismissed
         break;
     }
+  }
+}
+
+/** A server process that ended before it answered. */
+class StartError extends BinaryError {
+  constructor(
+    message: string,
+    settingHelps: boolean,
+    /** How the process ended. */
+    readonly how: string,
+  ) {
+    super(message, settingHelps);
   }
 }
 
@@ -234,7 +261,7 @@ class Session {
       // A server that ended by itself knows the reason better than its client.
       const exit = await server.exited;
       const reason = exit.signal === 'SIGKILL' ? problem : `it ${describeExit(exit)}`;
-      throw new BinaryError(`The server ${binary} does not start: ${reason}`, configured !== '');
+      throw new StartError(`The server ${binary} does not start: ${reason}`, configured !== '', describeExit(exit));
     }
     const { name = 'graphleak', version = '' } = client.initializeResult?.serverInfo ?? {};
     output.info(`${name} ${version} is ready after ${Date.now() - began} ms (process ${server.pid})`);
