@@ -104,11 +104,17 @@ func Advice(g flow.Growth) string {
 }
 
 func source(l flow.Location) string {
-	s := strings.Join(strings.Fields(l.Text()), " ")
-	if r := []rune(s); len(r) > 30 {
-		s = string(r[:27]) + "…"
+	return "`" + Shorten(l.Text(), 30) + "`"
+}
+
+// Shorten puts code on one line of at most so many characters, for titles and
+// messages.
+func Shorten(code string, limit int) string {
+	s := strings.Join(strings.Fields(code), " ")
+	if r := []rune(s); len(r) > limit {
+		s = string(r[:limit-3]) + "…"
 	}
-	return "`" + s + "`"
+	return s
 }
 
 // call appends a method call to expressions.

@@ -48,7 +48,11 @@ func message(g flow.Growth, w Wording) string {
 		each = "call"
 	}
 	if !g.Activations {
-		return fmt.Sprintf("%s keeps about one graph node per operation behind %s for every %s, in host memory (backward has already freed the activations)", w.Keeper, kept, each)
+		why := ""
+		if len(g.Freed) > 0 {
+			why = " (backward has already freed the activations)"
+		}
+		return fmt.Sprintf("%s keeps about one graph node per operation behind %s for every %s, in host memory%s", w.Keeper, kept, each, why)
 	}
 	why := "nothing in this loop runs backward on it"
 	switch {
@@ -73,11 +77,7 @@ func advice(g flow.Growth, w Wording) string {
 // Code is the source of a location, in backquotes, shortened to be read in one
 // glance.
 func Code(l flow.Location) string {
-	s := strings.Join(strings.Fields(l.Text()), " ")
-	if r := []rune(s); len(r) > 40 {
-		s = string(r[:37]) + "…"
-	}
-	return "`" + s + "`"
+	return "`" + fixes.Shorten(l.Text(), 40) + "`"
 }
 
 // evidence is the chain of a growth: created, kept, in this loop, backwarded.
