@@ -23,6 +23,7 @@ func (w *addendWalk) own(n syntax.NodeID) bool {
 	return v != nil && w.in.dependsOn(w.in.reach(v), w.loop, w.place)
 }
 
+// walk looks at n and, where it has to do with the place itself, below it.
 func (w *addendWalk) walk(n syntax.NodeID) {
 	t := w.in.tree()
 	v := w.in.valueOf(n)

@@ -6,6 +6,7 @@ import (
 	"github.com/graphleak/graphleak/analyzer/syntax"
 )
 
+// assignment runs a = b, also a = b = c and a: T = b. It is the value assigned.
 func (in *interpreter) assignment(n syntax.NodeID) *Value {
 	t := in.tree()
 	right := t.Child(n, syntax.FieldRight)
@@ -98,6 +99,7 @@ func (in *interpreter) unpack(n syntax.NodeID, v *Value, stmt, expr syntax.NodeI
 	}
 }
 
+// augmented runs a += b and the like.
 func (in *interpreter) augmented(n syntax.NodeID) {
 	t := in.tree()
 	left, right := t.Child(n, syntax.FieldLeft), t.Child(n, syntax.FieldRight)
@@ -144,6 +146,7 @@ func (in *interpreter) onlyElement(n syntax.NodeID) syntax.NodeID {
 	return n
 }
 
+// delete runs del n.
 func (in *interpreter) delete(n syntax.NodeID) {
 	t := in.tree()
 	switch t.Kind(n) {

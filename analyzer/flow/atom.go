@@ -58,18 +58,23 @@ type site struct {
 	slot   int32 // which of several results
 }
 
-type atomInfo struct {
-	kind atomKind
-	// origin
-	at     site
-	loop   *loop // the innermost loop that ran when the origin was made
-	saves  bool  // keeps tensors for backward
-	leaf   bool  // no backward frees it
-	custom bool  // a custom autograd function that keeps tensors as attributes
+// recorded is what is known of the graph that an operation records.
+type recorded struct {
+	saves  bool // keeps tensors for backward
+	leaf   bool // no backward frees it
+	custom bool // a custom autograd function that keeps tensors as attributes
 	// parameter says that the origin is a parameter: a leaf that lives as long
 	// as its module, not a graph.
 	parameter bool
 	sure      Certainty
+}
+
+type atomInfo struct {
+	kind atomKind
+	// origin
+	at   site
+	loop *loop // the innermost loop that ran when the origin was made
+	recorded
 	// through are the graphs that may have gone into the result of an unknown
 	// call: a backward over the result proves that they did.
 	through atoms
@@ -111,7 +116,7 @@ const (
 var reservedSymbols = [...]string{anyElement: "[]", eachElement: "[*]", runningSum: "sum()", frozenMark: "frozen()", evaluating: "eval()", stepped: "step()"}
 
 // origin returns the atom of an operation at a site.
-func (a *analysis) origin(at site, l *loop, saves, leaf bool, sure Certainty) Atom {
+func (a *analysis) origin(at site, l *loop, r recorded) Atom {
 	id, ok := a.origins[at]
 	if !ok {
 		id = Atom(len(a.atoms))
@@ -120,9 +125,11 @@ func (a *analysis) origin(at site, l *loop, saves, leaf bool, sure Certainty) At
 	}
 	info := &a.atoms[id]
 	info.loop = l
-	info.saves = info.saves || saves
-	info.leaf = info.leaf || leaf
-	info.sure = max(info.sure, sure)
+	info.saves = info.saves || r.saves
+	info.leaf = info.leaf || r.leaf
+	info.custom = info.custom || r.custom
+	info.parameter = info.parameter || r.parameter
+	info.sure = max(info.sure, r.sure)
 	return id
 }
 
@@ -210,7 +217,7 @@ func (in *interpreter) record(n syntax.NodeID, operands atoms, saves bool) atoms
 	if !saves || level == NoGraph {
 		return out
 	}
-	return out.union(atoms{in.newOrigin(in.site(n), !in.areParameters(operands), false, level)})
+	return out.union(atoms{in.newOrigin(in.site(n), recorded{saves: !in.areParameters(operands), sure: level})})
 }
 
 // areParameters reports whether all operands with a graph are parameters: what
@@ -229,17 +236,19 @@ func (a *analysis) areParameters(operands atoms) bool {
 
 // newOrigin makes the origin afresh: a graph that an earlier run of the same
 // expression made is another one.
-func (in *interpreter) newOrigin(at site, saves, leaf bool, sure Certainty) Atom {
-	if sure > Possible {
+func (in *interpreter) newOrigin(at site, r recorded) Atom {
+	if r.sure > Possible {
 		in.activity++
 	}
-	x := in.origin(at, in.loop, saves, leaf, sure)
+	x := in.origin(at, in.loop, r)
 	if in.freed(x) {
 		in.state.set(Place{ledger, Symbol(x)}, nil)
 	}
 	return x
 }
 
+// carriesHeader reports whether as depend on the value of any place at the
+// header of a loop.
 func (a *analysis) carriesHeader(as atoms) bool {
 	for _, x := range as {
 		if k := a.atoms[x].kind; k == atomCarried || k == atomChained {

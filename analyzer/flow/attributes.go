@@ -59,6 +59,7 @@ func (in *interpreter) attribute(n syntax.NodeID, obj *Value, name string) *Valu
 	return out
 }
 
+// isCallee reports whether n is what a call calls.
 func (in *interpreter) isCallee(n syntax.NodeID) bool {
 	t := in.tree()
 	return t.Kind(t.Parent(n)) == syntax.Call && t.Role(n) == syntax.FieldFunction

@@ -137,7 +137,7 @@ func (in *interpreter) gradients(n syntax.NodeID, args arguments) *Value {
 	in.backward(n, outputs, args.retain())
 	gradient := freshData
 	if create && !in.off && outputs != nil {
-		gradient = &Value{kinds: KindTensor, atoms: in.chain(outputs.atoms).union(atoms{in.newOrigin(in.site(n), true, false, Certain)})}
+		gradient = &Value{kinds: KindTensor, atoms: in.chain(outputs.atoms).union(atoms{in.newOrigin(in.site(n), recorded{saves: true, sure: Certain})})}
 	}
 	return &Value{kinds: KindObject, elements: []*Value{gradient}, variadic: true, structural: true}
 }

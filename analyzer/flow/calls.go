@@ -22,6 +22,7 @@ type keywordArgument struct {
 	expr  syntax.NodeID
 }
 
+// values are all arguments, in no order that matters.
 func (a arguments) values() []*Value {
 	out := slices.Clone(a.positional)
 	for _, k := range a.keyword {
@@ -41,6 +42,7 @@ func (a arguments) at(i int, name string) *Value {
 	return a.named(name)
 }
 
+// named is the keyword argument of a name, nil when absent.
 func (a arguments) named(name string) *Value {
 	for _, k := range a.keyword {
 		if k.name == name {
@@ -67,6 +69,7 @@ func (a arguments) rest() arguments {
 	return a
 }
 
+// expr is the expression of the i-th positional argument, if it has one.
 func (a arguments) expr(i int, otherwise syntax.NodeID) syntax.NodeID {
 	if i < len(a.exprs) {
 		return a.exprs[i]
@@ -74,6 +77,7 @@ func (a arguments) expr(i int, otherwise syntax.NodeID) syntax.NodeID {
 	return otherwise
 }
 
+// arguments evaluates the arguments of a call.
 func (in *interpreter) arguments(n syntax.NodeID) arguments {
 	t := in.tree()
 	var args arguments
@@ -118,6 +122,7 @@ func (in *interpreter) arguments(n syntax.NodeID) arguments {
 	return args
 }
 
+// call evaluates f(…) and x.f(…).
 func (in *interpreter) call(n syntax.NodeID) *Value {
 	t := in.tree()
 	callee := t.Child(n, syntax.FieldFunction)
@@ -153,6 +158,7 @@ func (in *interpreter) call(n syntax.NodeID) *Value {
 	return in.apply(n, f, args)
 }
 
+// firstParameter is the name of a method's receiver.
 func (in *interpreter) firstParameter(c *code) Symbol {
 	t := c.module.Tree
 	first := t.First(t.Child(c.node, syntax.FieldParameters))
@@ -259,6 +265,7 @@ func (in *interpreter) invoke(n syntax.NodeID, c *code, receiver *Value, args ar
 	return out
 }
 
+// reachAll is reach of several values.
 func (in *interpreter) reachAll(vs []*Value) atoms {
 	var out atoms
 	for _, v := range vs {
@@ -378,6 +385,7 @@ func (in *interpreter) bindParameters(f *frame, c *code, receiver *Value, args a
 	}
 }
 
+// restOf is what *args binds.
 func (in *interpreter) restOf(positional []*Value, star *Value) *Value {
 	if star != nil {
 		return &Value{kinds: KindObject, elements: []*Value{join(joinAll(positional), star)}, variadic: true}

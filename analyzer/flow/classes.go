@@ -36,6 +36,7 @@ func (in *interpreter) classAttribute(class ObjectID, f Symbol) (v *Value, owner
 // maxBases bounds how many classes above a class are looked at.
 const maxBases = 8
 
+// inherited is classAttribute for a class that many levels below the first.
 func (in *interpreter) inherited(class ObjectID, f Symbol, depth int) (v *Value, owner ObjectID) {
 	if v := in.state.get(Place{class, f}); v != nil {
 		return v, class
@@ -99,11 +100,13 @@ func (in *interpreter) bind(n syntax.NodeID, v, receiver *Value, owner ObjectID)
 	return out
 }
 
+// method is a function bound to its receiver.
 func (a *analysis) method(function ObjectID, receiver *Value) *Value {
 	id, _ := a.newObject(objectKey{kind: objectBound, class: function, parent: receiver.objects[0]})
 	return object(id)
 }
 
+// derives reports whether a class derives from a library class that is one.
 func (a *analysis) derives(class ObjectID, is func(string) bool, depth int) bool {
 	if depth > maxBases {
 		return false

@@ -103,7 +103,7 @@ func (in *interpreter) slotOf(v *Value, i int) *Value {
 		if info.kind == atomOrigin && info.sure == Possible && info.at.slot == 0 && i >= 0 {
 			at := info.at
 			at.slot = int32(i) + 1
-			x = in.origin(at, info.loop, info.saves, info.leaf, info.sure)
+			x = in.origin(at, info.loop, info.recorded)
 		}
 		out = append(out, x)
 	}
@@ -118,6 +118,7 @@ func (in *interpreter) sequenceOf(n syntax.NodeID, v *Value) *Value {
 	return object(id)
 }
 
+// getItem evaluates v[key] and v[a:b].
 func (in *interpreter) getItem(n syntax.NodeID) *Value {
 	t := in.tree()
 	v := in.expression(t.Child(n, syntax.FieldValue))
@@ -293,6 +294,8 @@ func (a *analysis) fromThisIteration(as atoms) atoms {
 	return out
 }
 
+// shallowChained reports whether v was made from what p was at the header of a
+// running loop.
 func (in *interpreter) shallowChained(v *Value, p Place) bool {
 	all := in.shallow(v)
 	for l := in.loop; l != nil; l = l.parent {

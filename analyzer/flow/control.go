@@ -6,6 +6,7 @@ import (
 	"github.com/graphleak/graphleak/analyzer/syntax"
 )
 
+// conditional runs an if statement.
 func (in *interpreter) conditional(n syntax.NodeID) {
 	t := in.tree()
 	var bodies []syntax.NodeID // elif and else clauses
@@ -17,6 +18,7 @@ func (in *interpreter) conditional(n syntax.NodeID) {
 	in.branch(t.Child(n, syntax.FieldCondition), t.Child(n, syntax.FieldConsequence), bodies)
 }
 
+// branch runs one arm under its condition, and else the rest.
 func (in *interpreter) branch(condition, consequence syntax.NodeID, rest []syntax.NodeID) {
 	t := in.tree()
 	test := in.expression(condition)
@@ -62,11 +64,13 @@ func (in *interpreter) branch(condition, consequence syntax.NodeID, rest []synta
 	in.state = merge(base, in.noteResets(condition), then, in.state)
 }
 
+// isMain reports whether a condition asks if the file is run as a script.
 func (in *interpreter) isMain(condition syntax.NodeID) bool {
 	text := in.tree().Text(condition)
 	return strings.Contains(text, "__name__") && strings.Contains(text, "__main__")
 }
 
+// forLoop runs a for statement.
 func (in *interpreter) forLoop(n syntax.NodeID) {
 	t := in.tree()
 	left, right := t.Child(n, syntax.FieldLeft), t.Child(n, syntax.FieldRight)
@@ -83,6 +87,7 @@ func (in *interpreter) forLoop(n syntax.NodeID) {
 	}
 }
 
+// whileLoop runs a while statement.
 func (in *interpreter) whileLoop(n syntax.NodeID) {
 	t := in.tree()
 	condition := t.Child(n, syntax.FieldCondition)
@@ -107,6 +112,8 @@ func (in *interpreter) whileLoop(n syntax.NodeID) {
 	}
 }
 
+// try runs a try statement: a handler starts from what was there before the
+// body, since the body may fail at once.
 func (in *interpreter) try(n syntax.NodeID) {
 	t := in.tree()
 	base := in.state
@@ -147,6 +154,7 @@ func (in *interpreter) try(n syntax.NodeID) {
 	}
 }
 
+// match runs a match statement, in which any case or none may apply.
 func (in *interpreter) match(n syntax.NodeID) {
 	t := in.tree()
 	var subject *Value

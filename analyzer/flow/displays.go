@@ -7,6 +7,7 @@ import (
 	"github.com/graphleak/graphleak/analyzer/torch"
 )
 
+// tupleDisplay evaluates a, b, *c.
 func (in *interpreter) tupleDisplay(n syntax.NodeID) *Value {
 	t := in.tree()
 	elements := []*Value{}
@@ -24,6 +25,7 @@ func (in *interpreter) tupleDisplay(n syntax.NodeID) *Value {
 	return &Value{kinds: KindObject, elements: elements, structural: true}
 }
 
+// joinAll is the join of all values, nil when there is none.
 func joinAll(vs []*Value) *Value {
 	var out *Value
 	for _, v := range vs {
@@ -32,6 +34,7 @@ func joinAll(vs []*Value) *Value {
 	return out
 }
 
+// listDisplay evaluates [a, b, *c] and {a, b}.
 func (in *interpreter) listDisplay(n syntax.NodeID) *Value {
 	t := in.tree()
 	var parts []*Value
@@ -69,6 +72,7 @@ func (a *analysis) index(key any) Symbol {
 	return anyElement
 }
 
+// dictDisplay evaluates {key: value, **other}.
 func (in *interpreter) dictDisplay(n syntax.NodeID) *Value {
 	t := in.tree()
 	type entry struct {

@@ -21,6 +21,7 @@ func (in *interpreter) expression(n syntax.NodeID) *Value {
 	return v
 }
 
+// remember keeps the value of an expression for valueOf.
 func (in *interpreter) remember(n syntax.NodeID, v *Value) {
 	vs := in.values[in.frame.module]
 	if vs == nil {
@@ -38,6 +39,7 @@ func (in *interpreter) valueOf(n syntax.NodeID) *Value {
 	return nil
 }
 
+// evaluate is expression by the kind of n; nil is a plain value.
 func (in *interpreter) evaluate(n syntax.NodeID) *Value {
 	t := in.tree()
 	switch t.Kind(n) {
@@ -72,15 +74,11 @@ func (in *interpreter) evaluate(n syntax.NodeID) *Value {
 		return in.comparison(n)
 	case syntax.ConditionalExpression:
 		return in.choose(n)
-	case syntax.ParenthesizedExpression, syntax.Await, syntax.Interpolation, syntax.FormatExpression:
-		var v *Value
-		for c := range t.Children(n) {
-			v = in.expression(c)
-		}
-		if k := t.Kind(n); k == syntax.Interpolation || k == syntax.FormatExpression {
-			return plain
-		}
-		return v
+	case syntax.ParenthesizedExpression, syntax.Await:
+		return in.last(n)
+	case syntax.Interpolation, syntax.FormatExpression:
+		in.last(n)
+		return plain
 	case syntax.NamedExpression:
 		value := t.Child(n, syntax.FieldValue)
 		v := in.expression(value)
@@ -98,44 +96,10 @@ func (in *interpreter) evaluate(n syntax.NodeID) *Value {
 		return in.generator(n)
 	case syntax.Lambda:
 		return in.function(n, nil)
-	case syntax.Integer:
-		if i, err := strconv.Atoi(t.Text(n)); err == nil {
-			return &Value{kinds: KindPlain, literal: i}
-		}
-		return plain
-	case syntax.String:
-		for c := range t.Children(n) {
-			if t.Kind(c) == syntax.Interpolation {
-				in.expression(c)
-			}
-		}
-		return &Value{kinds: KindPlain, literal: stringLiteral(t, n)}
-	case syntax.ConcatenatedString:
-		for c := range t.Children(n) {
-			in.expression(c)
-		}
-		return plain
-	case syntax.True:
-		return plainTrue
-	case syntax.False:
-		return plainFalse
-	case syntax.None:
-		return noValue
-	case syntax.Float, syntax.Ellipsis:
-		return plain
 	case syntax.Yield:
 		return in.yield(n)
 	case syntax.ListSplat, syntax.DictionarySplat:
 		return in.expression(t.First(n))
-	case syntax.AsPattern: // except E as e
-		for c := range t.Children(n) {
-			if t.Kind(c) == syntax.AsPatternTarget {
-				in.assign(c, plain, n, n)
-			} else {
-				in.expression(c)
-			}
-		}
-		return plain
 	case syntax.Slice, syntax.KeywordArgument:
 		for c := range t.Children(n) {
 			if t.Role(c) != syntax.FieldName {
@@ -147,6 +111,56 @@ func (in *interpreter) evaluate(n syntax.NodeID) *Value {
 		return in.assignment(n)
 	case syntax.AugmentedAssignment:
 		in.augmented(n)
+	case syntax.AsPattern:
+		in.caught(n)
+	}
+	return in.literal(n)
+}
+
+// last evaluates the parts of n and is the value of the last one.
+func (in *interpreter) last(n syntax.NodeID) *Value {
+	var v *Value
+	for c := range in.tree().Children(n) {
+		v = in.expression(c)
+	}
+	return v
+}
+
+// caught runs E as e of an except clause.
+func (in *interpreter) caught(n syntax.NodeID) {
+	t := in.tree()
+	for c := range t.Children(n) {
+		if t.Kind(c) == syntax.AsPatternTarget {
+			in.assign(c, plain, n, n)
+		} else {
+			in.expression(c)
+		}
+	}
+}
+
+// literal is the value of a literal; of anything else it is a plain value.
+func (in *interpreter) literal(n syntax.NodeID) *Value {
+	t := in.tree()
+	switch t.Kind(n) {
+	case syntax.Integer:
+		if i, err := strconv.Atoi(t.Text(n)); err == nil {
+			return &Value{kinds: KindPlain, literal: i}
+		}
+	case syntax.String:
+		for c := range t.Children(n) {
+			if t.Kind(c) == syntax.Interpolation {
+				in.expression(c)
+			}
+		}
+		return &Value{kinds: KindPlain, literal: stringLiteral(t, n)}
+	case syntax.ConcatenatedString:
+		in.last(n)
+	case syntax.True:
+		return plainTrue
+	case syntax.False:
+		return plainFalse
+	case syntax.None:
+		return noValue
 	}
 	return plain
 }

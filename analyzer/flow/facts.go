@@ -89,6 +89,7 @@ type Part struct {
 	Scalar bool
 }
 
+// facts are the growths that are to be told, each once.
 func (in *interpreter) facts() *Facts {
 	out := &Facts{}
 	type key struct{ kept, store syntax.NodeID }
@@ -132,9 +133,13 @@ func (in *interpreter) facts() *Facts {
 }
 
 // isNeeded reports whether a backward reaches what g keeps.
-func (a *analysis) isNeeded(g *growth) bool {
+func (a *analysis) isNeeded(g *growth) bool { return a.placeIs(a.needed, g) }
+
+// placeIs reports whether what the place of g carries from one iteration to the
+// next is in a set.
+func (a *analysis) placeIs(set map[Atom]bool, g *growth) bool {
 	l, p := g.loop, g.event.place
-	return a.needed[a.header(atomCarried, l, p)] || a.needed[a.header(atomChained, l, p)]
+	return set[a.header(atomCarried, l, p)] || set[a.header(atomChained, l, p)]
 }
 
 // withinModel reports whether a loop runs in a method of a module, or in what
@@ -152,72 +157,74 @@ func (a *analysis) withinModel(l *loop) bool {
 // fact decides whether a growth is to be told, and how.
 func (in *interpreter) fact(g *growth) (Growth, bool) {
 	e, l := g.event, g.loop
+	f := Growth{
+		Store: Location{e.at.module, e.at.node}, Target: Location{e.at.module, e.target}, Kept: Location{e.at.module, e.expr},
+		Parts: located(e.at.module, e.parts), Seeds: in.seeds[e.place],
+		Loop: Location{l.at.module, l.at.node}, Implicit: l.at.module.Tree.Kind(l.at.node) == syntax.FunctionDefinition,
+		Collects: e.collect, Evaluation: e.evaluate, Decays: e.decays,
+		Escapes: in.placeIs(in.escaped, g) || in.objects[e.place.object].kind == objectUnknown,
+	}
 	if l.bounded || !l.trains && !e.evaluate && in.withinModel(l) {
 		return Growth{}, false
 	}
-	carried, chained := in.header(atomCarried, l, e.place), in.header(atomChained, l, e.place)
-	implicit := l.at.module.Tree.Kind(l.at.node) == syntax.FunctionDefinition
-	if e.alone && !l.trains && !e.evaluate && !implicit {
+	if e.alone && !l.trains && !e.evaluate && !f.Implicit {
 		return Growth{}, false // x = f(x): a computation in steps
 	}
-	f := Growth{
-		Store: Location{e.at.module, e.at.node}, Target: Location{e.at.module, e.target}, Kept: Location{e.at.module, e.expr},
-		Collects: e.collect, Loop: Location{l.at.module, l.at.node}, Evaluation: e.evaluate,
-		Implicit: implicit,
-	}
-	for _, x := range g.fresh {
-		f.Sure = max(f.Sure, in.atoms[x].sure)
-	}
-	if len(g.fresh) == 0 { // nothing but the chain itself
-		f.Sure = in.sure(e.added)
-	}
-	if f.Sure < Likely {
+	if in.weigh(&f, g); f.Sure < Likely {
 		return Growth{}, false
 	}
-	stays := map[Atom]bool{}
-	for _, x := range g.unfreed {
-		if in.atoms[x].sure >= Likely {
-			stays[x] = true
-			f.Activations = true
-		}
-	}
-	escapes := in.escaped[carried] || in.escaped[chained] || in.objects[e.place.object].kind == objectUnknown
-	f.Escapes, f.Decays = escapes, e.decays
-	for _, p := range e.parts {
-		f.Parts = append(f.Parts, Part{Location{e.at.module, p.expr}, p.scalar})
-	}
-	f.Seeds = in.seeds[e.place]
-	for _, x := range g.fresh {
-		info := in.atoms[x]
-		at := Location{info.at.module, info.at.node}
-		if at.Module == nil {
-			continue
-		}
-		if stays[x] || !f.Activations {
-			f.Made = append(f.Made, at)
-		}
-		if b, ok := in.retainedAt[x]; ok && stays[x] && f.Retained == nil {
-			f.Retained = &Location{b.module, b.node}
-		}
-		if !stays[x] {
-			if b, ok := in.freedAt[x]; ok {
-				f.Freed = append(f.Freed, Location{b.module, b.node})
-				f.SideOutput = f.Activations
-			}
-		}
-	}
-	f.Freed = slices.Compact(f.Freed)
-	if escapes && (f.Activations || len(f.Freed) == 0) && !e.evaluate && !f.Implicit && !g.stepped {
+	if f.Escapes && (f.Activations || len(f.Freed) == 0) && !e.evaluate && !f.Implicit && !g.stepped {
 		return Growth{}, false // a caller may run the backward
 	}
 	t := f.Store.Module.Tree
 	f.Adds = f.Store.Kind() == syntax.AugmentedAssignment || f.Store.Kind() == syntax.Assignment &&
 		strings.Contains(t.Text(t.Child(f.Store.Node, syntax.FieldRight)), f.Target.Text())
 	if g.argument.Module != nil {
-		f.Kept, f.ThroughCall, f.Parts = g.argument, true, nil
-		for _, p := range g.argumentParts {
-			f.Parts = append(f.Parts, Part{Location{g.argument.Module, p.expr}, p.scalar})
-		}
+		f.Kept, f.ThroughCall, f.Parts = g.argument, true, located(g.argument.Module, g.argumentParts)
 	}
 	return f, f.Kept.Module == in.main
+}
+
+// located are parts as facts tell them.
+func located(m *names.Module, parts []part) []Part {
+	var out []Part
+	for _, p := range parts {
+		out = append(out, Part{Location{m, p.expr}, p.scalar})
+	}
+	return out
+}
+
+// weigh says of f what stays of the graphs that g keeps, how sure that is, and
+// where they were made, freed and retained.
+func (a *analysis) weigh(f *Growth, g *growth) {
+	for _, x := range g.fresh {
+		f.Sure = max(f.Sure, a.atoms[x].sure)
+	}
+	if len(g.fresh) == 0 { // nothing but the chain itself
+		f.Sure = a.sure(g.event.added)
+	}
+	stays := map[Atom]bool{}
+	for _, x := range g.unfreed {
+		if a.atoms[x].sure >= Likely {
+			stays[x] = true
+			f.Activations = true
+		}
+	}
+	for _, x := range g.fresh {
+		at := Location{a.atoms[x].at.module, a.atoms[x].at.node}
+		if at.Module == nil {
+			continue
+		}
+		if stays[x] || !f.Activations {
+			f.Made = append(f.Made, at)
+		}
+		if b, ok := a.retainedAt[x]; ok && stays[x] && f.Retained == nil {
+			f.Retained = &Location{b.module, b.node}
+		}
+		if b, ok := a.freedAt[x]; ok && !stays[x] {
+			f.Freed = append(f.Freed, Location{b.module, b.node})
+			f.SideOutput = f.Activations
+		}
+	}
+	f.Freed = slices.Compact(f.Freed)
 }

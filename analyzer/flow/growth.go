@@ -17,8 +17,7 @@ type storeEvent struct {
 	collect bool  // the place is a collection: it keeps all that was ever stored
 	// holder is the place through which a collection was reached: giving it
 	// another collection empties it.
-	holder   Place
-	held     bool
+	holder   *Place
 	evaluate bool // the model was in evaluation mode
 	alone    bool // no part of the expression brings a graph from elsewhere
 	decays   bool // the place's old value is scaled: an average
@@ -114,14 +113,11 @@ func (in *interpreter) collect(id ObjectID, field Symbol, v *Value, stmt, expr, 
 		if !in.dependsOn(all, l, p) {
 			continue
 		}
-		e := &storeEvent{place: p, at: in.site(stmt), expr: expr, target: target, added: added, collect: true}
-		if holder != nil {
-			e.holder, e.held = *holder, true
-		}
-		in.note(l, e)
+		in.note(l, &storeEvent{place: p, at: in.site(stmt), expr: expr, target: target, added: added, collect: true, holder: holder})
 	}
 }
 
+// note keeps a store for the end of the pass over its loop.
 func (in *interpreter) note(l *loop, e *storeEvent) {
 	e.frame = in.frame
 	e.evaluate = in.evaluation()
@@ -142,13 +138,13 @@ func (in *interpreter) judge(l *loop, end *state) {
 		}
 		all := in.shallow(v)
 		chained := all.has(in.header(atomChained, l, e.place))
-		carried := all.has(in.header(atomCarried, l, e.place))
-		if !chained && !(e.collect && carried) || all.has(in.header(atomReset, l, e.place)) {
+		survives := chained || e.collect && all.has(in.header(atomCarried, l, e.place))
+		if !survives || all.has(in.header(atomReset, l, e.place)) {
 			continue
 		}
-		if e.held && l.written[e.holder] {
-			h := end.get(e.holder)
-			if h == nil || !h.atoms.has(in.header(atomCarried, l, e.holder)) || h.atoms.has(in.header(atomReset, l, e.holder)) {
+		if h := e.holder; h != nil && l.written[*h] {
+			held := end.get(*h)
+			if held == nil || !held.atoms.has(in.header(atomCarried, l, *h)) || held.atoms.has(in.header(atomReset, l, *h)) {
 				continue
 			}
 		}
@@ -170,6 +166,8 @@ func (in *interpreter) judge(l *loop, end *state) {
 	}
 }
 
+// allLeaves reports whether the origins are leaves, such as inputs that require
+// a gradient: values, not graphs.
 func (a *analysis) allLeaves(origins []Atom) bool {
 	return !slices.ContainsFunc(origins, func(x Atom) bool { return !a.atoms[x].leaf || a.atoms[x].custom })
 }

@@ -203,6 +203,7 @@ const (
 	maxReached = 200
 )
 
+// reachInto is reach for a value that many objects below the first.
 func (in *interpreter) reachInto(v *Value, depth int) atoms {
 	if v == nil {
 		return nil

@@ -82,6 +82,7 @@ func (in *interpreter) importName(imported names.Import, level int, dotted, name
 	return in.library(imported.Name + "." + name)
 }
 
+// importAll runs from … import *.
 func (in *interpreter) importAll(imported names.Import) {
 	if imported.Module == nil {
 		return

@@ -283,6 +283,7 @@ func (in *interpreter) resume(n syntax.NodeID, id ObjectID) *Value {
 	return element(0)
 }
 
+// runGenerator runs the body of a generator function. Its grad mode is its own.
 func (in *interpreter) runGenerator(n syntax.NodeID, info *objectInfo) *Value {
 	was := in.off
 	_, yields := in.run(n, info.code, info.call, info.args, in.callBudget(info.code))
@@ -362,6 +363,7 @@ func (in *interpreter) sum(n syntax.NodeID, args arguments) *Value {
 	return orPlain(in.state.get(acc))
 }
 
+// reduce is functools.reduce(f, it, start).
 func (in *interpreter) reduce(n syntax.NodeID, args arguments) *Value {
 	f, it := args.at(0, ""), args.at(1, "")
 	if f == nil || it == nil {

@@ -7,6 +7,7 @@ import (
 	"github.com/graphleak/graphleak/analyzer/torch"
 )
 
+// builtin is a name that Python binds everywhere, nil when it does not matter.
 func (in *interpreter) builtin(name string) *Value {
 	if torch.Builtins[name] {
 		return in.library(name)
@@ -107,8 +108,7 @@ func (in *interpreter) callTorch(n syntax.NodeID, name string, args arguments) *
 		in.backward(n, args.named("tensors"), args.retain())
 		return noValue
 	case "torch.nn.Parameter", "torch.nn.parameter.Parameter":
-		x := in.newOrigin(in.site(n), false, false, Certain)
-		in.atoms[x].parameter = true
+		x := in.newOrigin(in.site(n), recorded{parameter: true, sure: Certain})
 		return &Value{kinds: KindTensor, atoms: atoms{x}}
 	case "torch.nn.ParameterList", "torch.nn.ParameterDict":
 		id, _ := in.newObject(objectKey{at: in.site(n), kind: objectModule, name: name})
@@ -153,7 +153,7 @@ func (in *interpreter) callFunction(n syntax.NodeID, name string, c torch.Contra
 	whole := args.named("dim") == nil && (len(args.positional) == 1 || strings.HasPrefix(name, "torch.nn.functional."))
 	v := in.contract(n, c, args.values(), whole)
 	if args.isTrue("requires_grad") && v.is(KindTensor) {
-		v = &Value{kinds: KindTensor, size: v.size, atoms: atoms{in.newOrigin(in.site(n), true, true, Certain)}}
+		v = &Value{kinds: KindTensor, size: v.size, atoms: atoms{in.newOrigin(in.site(n), recorded{saves: true, leaf: true, sure: Certain})}}
 	}
 	if r := args.named("reduction"); r != nil && r.literal == "none" && v.size == torch.Scalar {
 		w := *v
@@ -183,6 +183,7 @@ func numbers(limits []*Value) *Value {
 	return v
 }
 
+// getattr is getattr(obj, name, default).
 func (in *interpreter) getattr(n syntax.NodeID, args arguments) *Value {
 	if len(args.positional) < 2 {
 		return &Value{kinds: KindUnknown}
@@ -198,6 +199,7 @@ func (in *interpreter) getattr(n syntax.NodeID, args arguments) *Value {
 	return v
 }
 
+// setattr is setattr(obj, name, value).
 func (in *interpreter) setattr(n syntax.NodeID, args arguments) *Value {
 	if len(args.positional) != 3 || args.positional[0] == nil {
 		return noValue

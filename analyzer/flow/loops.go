@@ -41,6 +41,7 @@ func (in *interpreter) atHeader(l *loop, p Place, entry *Value) *Value {
 	return &c
 }
 
+// stripElements are elements without their graphs.
 func stripElements(es []*Value) []*Value {
 	if es == nil {
 		return nil

@@ -82,6 +82,7 @@ func (in *interpreter) definesMethod(obj *Value, name string) bool {
 	return false
 }
 
+// callable reports whether v may be a function of the program.
 func (a *analysis) callable(v *Value) bool {
 	for _, id := range v.objects {
 		switch a.objects[id].kind {
@@ -92,6 +93,7 @@ func (a *analysis) callable(v *Value) bool {
 	return false
 }
 
+// isLibrary reports whether obj may be a module or class of a library.
 func (a *analysis) isLibrary(obj *Value) bool {
 	for _, id := range obj.objects {
 		if a.objects[id].kind == objectLibrary {

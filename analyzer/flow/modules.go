@@ -79,6 +79,8 @@ func (in *interpreter) callTrainable(n syntax.NodeID, id ObjectID, args argument
 	return in.moduleResult(n, id, torch.ModuleClass{Trainable: true, Saves: true}, args)
 }
 
+// moduleResult is what a module of a known class gives. It carries a graph when
+// the module has parameters to train or when its arguments carry one.
 func (in *interpreter) moduleResult(n syntax.NodeID, id ObjectID, class torch.ModuleClass, args arguments) *Value {
 	out := &Value{kinds: KindTensor}
 	if class.Scalar {
@@ -97,7 +99,7 @@ func (in *interpreter) moduleResult(n syntax.NodeID, id ObjectID, class torch.Mo
 		if level > NoGraph {
 			out.atoms = operands
 			if class.Saves {
-				out.atoms = operands.union(atoms{in.newOrigin(in.site(n), true, false, level)})
+				out.atoms = operands.union(atoms{in.newOrigin(in.site(n), recorded{saves: true, sure: level})})
 			}
 		} else if in.carriesHeader(operands) {
 			out.atoms = operands
@@ -189,6 +191,7 @@ func (in *interpreter) freezeParts(id ObjectID, frozen *Value, seen map[ObjectID
 	}
 }
 
+// frozen reports whether no parameter of a module requires a gradient.
 func (in *interpreter) frozen(module ObjectID) bool {
 	v := in.state.get(Place{module, frozenMark})
 	return v != nil && v.literal == true
@@ -207,8 +210,7 @@ func (in *interpreter) parameter(params ObjectID) *Value {
 	if in.frozen(in.objects[params].parent) {
 		return join(v, in.state.get(Place{params, anyElement}))
 	}
-	x := in.origin(site{slot: -1 - int32(params)}, nil, false, false, Certain)
-	in.atoms[x].parameter = true
+	x := in.origin(site{slot: -1 - int32(params)}, nil, recorded{parameter: true, sure: Certain})
 	v.atoms = atoms{x}
 	return v
 }
@@ -254,8 +256,7 @@ func (in *interpreter) applyFunction(n syntax.NodeID, class ObjectID, args argum
 	}
 	operands = in.chain(operands)
 	if level := in.sure(operands); level > NoGraph {
-		x := in.newOrigin(in.site(n), true, leaf, level)
-		in.atoms[x].custom = leaf
+		x := in.newOrigin(in.site(n), recorded{saves: true, leaf: leaf, custom: leaf, sure: level})
 		out.atoms = operands.union(atoms{x})
 	}
 	return out

@@ -46,6 +46,7 @@ func (in *interpreter) operate(n syntax.NodeID, saves bool, operands ...*Value) 
 	return out
 }
 
+// binary evaluates left operator right.
 func (in *interpreter) binary(n syntax.NodeID, operator string, left, right *Value) *Value {
 	if left.only(KindPlain) && right.only(KindPlain) {
 		return &Value{kinds: KindPlain, atoms: in.chain(left.atoms.union(right.atoms))}
@@ -125,6 +126,7 @@ func (in *interpreter) joinedList(n syntax.NodeID, exprs []syntax.NodeID, parts 
 	return object(id)
 }
 
+// boolean evaluates a and b, a or b.
 func (in *interpreter) boolean(n syntax.NodeID) *Value {
 	t := in.tree()
 	left := in.expression(t.Child(n, syntax.FieldLeft))
@@ -144,6 +146,8 @@ func (in *interpreter) boolean(n syntax.NodeID) *Value {
 	return join(left, right)
 }
 
+// comparison evaluates a < b and the like: a tensor without a graph, or a plain
+// value.
 func (in *interpreter) comparison(n syntax.NodeID) *Value {
 	t := in.tree()
 	var operands []*Value
@@ -183,6 +187,7 @@ func (in *interpreter) comparison(n syntax.NodeID) *Value {
 	return plain
 }
 
+// choose evaluates a if test else b.
 func (in *interpreter) choose(n syntax.NodeID) *Value {
 	t := in.tree()
 	var parts []syntax.NodeID
@@ -266,6 +271,7 @@ func (v *Value) mayBeSaved() bool {
 	return v.is(KindTensor|KindObject) || v.is(KindUnknown) && len(v.atoms) > 0
 }
 
+// severalTensors reports whether more than one operand may be a tensor.
 func severalTensors(operands []*Value) bool {
 	k := 0
 	for _, v := range operands {

@@ -157,7 +157,7 @@ func (in *interpreter) activations(c *code) arguments {
 		if k := t.Kind(p); k != syntax.Identifier && k != syntax.TypedParameter {
 			break
 		}
-		x := in.newOrigin(site{module: c.module, node: p, frame: in.frame.call}, true, false, Likely)
+		x := in.newOrigin(site{module: c.module, node: p, frame: in.frame.call}, recorded{saves: true, sure: Likely})
 		args.positional = append(args.positional, &Value{kinds: KindUnknown, atoms: atoms{x}})
 	}
 	return args

@@ -13,8 +13,10 @@ type state struct {
 	read map[Place]*Value // header values made so far
 }
 
+// push starts a layer on top of s.
 func (s *state) push() *state { return &state{parent: s, in: s.in} }
 
+// set writes into the layer s itself; nil deletes.
 func (s *state) set(p Place, v *Value) {
 	if s.values == nil {
 		s.values = make(map[Place]*Value)

@@ -160,8 +160,8 @@ func TestElementsAreCountedFromBothEnds(t *testing.T) {
 	assert.Equal(t, number(1), pair.element(-2))
 	assert.Nil(t, pair.element(2))
 	assert.Nil(t, pair.element(-3))
-	any := &Value{kinds: KindObject, elements: []*Value{plain}, variadic: true}
-	assert.Equal(t, plain, any.element(7))
+	variadic := &Value{kinds: KindObject, elements: []*Value{plain}, variadic: true}
+	assert.Equal(t, plain, variadic.element(7))
 }
 
 func TestOnlyLiteralsHaveATruthValue(t *testing.T) {

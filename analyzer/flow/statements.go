@@ -17,6 +17,7 @@ func (in *interpreter) block(n syntax.NodeID) {
 	}
 }
 
+// statement runs one statement.
 func (in *interpreter) statement(n syntax.NodeID) {
 	if in.spent() || !in.deeper() {
 		return

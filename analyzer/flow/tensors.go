@@ -81,7 +81,7 @@ func (in *interpreter) leaf(n syntax.NodeID, v *Value, requires bool) *Value {
 		return &c
 	}
 	if in.sure(c.atoms) < Certain {
-		c.atoms = c.atoms.union(atoms{in.newOrigin(in.site(n), true, true, Certain)})
+		c.atoms = c.atoms.union(atoms{in.newOrigin(in.site(n), recorded{saves: true, leaf: true, sure: Certain})})
 	}
 	return &c
 }

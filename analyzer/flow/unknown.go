@@ -34,7 +34,7 @@ func (in *interpreter) callUnknown(n syntax.NodeID, f *Value, args arguments) *V
 		level = Likely
 		out.size = torch.Scalar
 	}
-	x := in.newOrigin(in.site(n), true, false, level)
+	x := in.newOrigin(in.site(n), recorded{saves: true, sure: level})
 	in.atoms[x].through = in.chain(through)
 	if in.proved[x] {
 		in.atoms[x].sure = Certain

@@ -82,6 +82,7 @@ func join(a, b *Value) *Value {
 	return v
 }
 
+// joinElements joins tuples element by element where they have the same shape.
 func joinElements(a, b *Value) ([]*Value, bool) {
 	switch {
 	case a.elements == nil:
@@ -148,6 +149,7 @@ func (v *Value) truth() (value, known bool) {
 	return false, false
 }
 
+// unionSorted is the union of two sorted sets. It may share memory with either.
 func unionSorted[T ~int32](a, b []T) []T {
 	switch {
 	case len(a) == 0:
@@ -172,6 +174,7 @@ func unionSorted[T ~int32](a, b []T) []T {
 	return append(out, b...)
 }
 
+// orPlain is v, or a plain value when nothing is known.
 func orPlain(v *Value) *Value {
 	if v == nil {
 		return plain
@@ -179,6 +182,7 @@ func orPlain(v *Value) *Value {
 	return v
 }
 
+// literalOf is the literal of a value that may be nil.
 func (v *Value) literalOf() any {
 	if v == nil {
 		return nil
