@@ -215,3 +215,137 @@ def run(model: nn.Module, loader):
 		assert.Equal(t, activations, one(t, fmt.Sprintf(function, keep)).Activations, keep)
 	}
 }
+
+func TestAnnotationsSayWhatParametersAre(t *testing.T) {
+	eachOf(t, func(annotation string) string {
+		return `from typing import Optional, Union
+
+
+class Scorer(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.layer = nn.Linear(8, 1)
+
+    def forward(self, x):
+        return self.layer(x)
+
+
+def run(model: ` + annotation + `, loader):
+    total = 0.0
+    for x in loader:
+        total += model(x).mean()
+    print(float(total))
+`
+	}, []string{"Scorer", "nn.Module", "torch.nn.Linear", `"Scorer"`, "Optional[Scorer]", "Scorer | None", "Optional[nn.Linear]"},
+		"model(x).mean(): activations")
+	eachOf(t, func(annotation string) string {
+		return "def run(thing: " + annotation + ", loader):\n    total = 0.0\n    for x in loader:\n        total += thing * 2\n    print(total)\n"
+	}, []string{"float", "int", "np.ndarray", "Tensor", "Unknown", "list[float]", "dict[str, float]"})
+}
+
+func TestObjectsThatAreIteratedIndexedAndEntered(t *testing.T) {
+	const source = `class Source:
+    def __init__(self, model: nn.Module, loader):
+        self.model, self.loader = model, loader
+
+    def __iter__(self):
+        for x in self.loader:
+            yield self.model(x)%[1]s
+
+    def __getitem__(self, i):
+        return self.model(self.loader[i])%[1]s
+
+    def __enter__(self):
+        return self
+
+    def __exit__(self, *error):
+        pass
+
+    def __call__(self, x):
+        return self.model(x)%[1]s
+
+
+class Steps:
+    def __init__(self, model: nn.Module, loader):
+        self.model, self.loader = model, iter(loader)
+
+    def __iter__(self):
+        return self
+
+    def __next__(self):
+        return self.model(next(self.loader))%[1]s
+
+
+def run(model: nn.Module, loader, index):
+    total = 0.0
+%[2]s
+    print(float(total))
+`
+	for _, loop := range []string{
+		"for out in Source(model, loader):\n    total += out.mean()",
+		"source = Source(model, loader)\nfor i in index:\n    out = source[i]\n    total += out.mean()",
+		"with Source(model, loader) as source:\n    for x in loader:\n        out = source(x)\n        total += out.mean()",
+		"for out in Steps(model, loader):\n    total += out.mean()",
+	} {
+		run(t, []program{
+			{loop, fmt.Sprintf(source, "", indented(loop, 1)), []string{"out.mean(): activations"}},
+			{loop + ", detached", fmt.Sprintf(source, ".detach()", indented(loop, 1)), nil},
+		})
+	}
+}
+
+func TestModulesWithoutKnownCode(t *testing.T) {
+	run(t, []program{
+		{"a subclass of what is not known", `class Net(nn.Module):
+    pass
+
+
+def run(loader):
+    model, total = Net(), 0.0
+    for x in loader:
+        total += model(x).mean()
+    print(float(total))
+`, []string{"model(x).mean(): activations"}},
+		{"layers of a list", `def run(loader):
+    layers, total = nn.ModuleList([nn.Linear(8, 8), nn.ReLU()]), 0.0
+    for x in loader:
+        for layer in layers:
+            x = layer(x)
+        total += x.mean()
+    print(float(total))
+`, []string{"x.mean(): activations"}},
+		{"a copy", `import copy
+
+
+def run(model: nn.Linear, loader):
+    twin, total = copy.deepcopy(model), 0.0
+    for x in loader:
+        total += twin(x).mean()
+    print(float(total))
+`, []string{"twin(x).mean(): activations"}},
+		{"a frozen copy", `import copy
+
+
+def run(loader):
+    model = nn.Linear(8, 8)
+    twin, total = copy.deepcopy(model), 0.0
+    twin.requires_grad_(False)
+    for x in loader:
+        total += twin(x).mean()
+    print(float(total))
+`, nil},
+		{"wrapped", `def run(loader):
+    model, total = nn.DataParallel(nn.Linear(8, 8)).cuda(), 0.0
+    for x in loader:
+        total += model(x).mean()
+    print(float(total))
+`, []string{"model(x).mean(): activations"}},
+		{"two results", `def run(loader):
+    model, total = nn.LSTM(8, 8), 0.0
+    for x in loader:
+        out, (hidden, cell) = model(x)
+        total += hidden.mean()
+    print(float(total))
+`, []string{"hidden.mean(): activations"}},
+	})
+}

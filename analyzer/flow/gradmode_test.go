@@ -136,3 +136,25 @@ func TestLiteralFlagsDecideGradMode(t *testing.T) {
 		{"compared", fmt.Sprintf(phases, "'val'", "train == 'train'"), nil},
 	})
 }
+
+func TestGuardsAsFunctions(t *testing.T) {
+	const body = `def score(model, x):
+    return model(x).mean()
+
+
+score = %s
+
+
+def run(model: nn.Module, loader):
+    total = 0.0
+    for x in loader:
+        total += score(model, x)
+    print(float(total))
+`
+	eachOf(t, func(guarded string) string { return fmt.Sprintf(body, guarded) }, []string{
+		"torch.no_grad()(score)", "torch.inference_mode()(score)", "torch.no_grad(score)",
+	})
+	eachOf(t, func(guarded string) string { return fmt.Sprintf(body, guarded) }, []string{
+		"torch.enable_grad()(score)", "score",
+	}, "score(model, x): activations")
+}

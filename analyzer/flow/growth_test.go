@@ -335,3 +335,46 @@ func TestComprehensionsAreLoops(t *testing.T) {
 `, []string{"outs: activations, collects"}},
 	})
 }
+
+func TestInPlaceOperationsWriteTheirReceiver(t *testing.T) {
+	grows := after("total = torch.zeros(1)")
+	eachOf(t, grows, []string{"total.add_(loss)", "total += loss", "total[0] += loss", "total.add_(loss).mul_(0.9)"}, "loss: nodes")
+	eachOf(t, grows, []string{
+		"total.add_(loss.detach())", "total.add_(loss)\ntotal.zero_()", "total.add_(loss)\ntotal.detach_()", "total.fill_(3)", "total.copy_(loss)",
+		"with torch.no_grad():\n    total.add_(loss)",
+	})
+}
+
+func TestTestsOfTheFirstValueAreNoReset(t *testing.T) {
+	eachOf(t, after("total, first = None, True"), []string{
+		"if total is None:\n    total = loss\nelse:\n    total = total + loss",
+		"if total is not None:\n    total = total + loss\nelse:\n    total = loss",
+		"if not total:\n    total = loss\nelse:\n    total = total + loss",
+		"if first:\n    total, first = loss, False\nelse:\n    total = total + loss",
+		"if step == 0:\n    total = loss\nelse:\n    total = total + loss",
+		"if step > 0:\n    total = total + loss\nelse:\n    total = loss",
+	}, "loss: nodes")
+	eachOf(t, after("total = 0.0"), []string{
+		"total = total + loss\nif step % 10 == 0:\n    total = 0.0",
+		"total = total + loss\nif done(step):\n    total = 0.0",
+	})
+}
+
+func TestPatternsBindWhatTheyMatch(t *testing.T) {
+	eachOf(t, after("total = 0.0"), []string{
+		"match loss:\n    case value:\n        total += value",
+		"match (loss, 3):\n    case (value, _):\n        total += value",
+		"match (3, (4, loss)):\n    case (_, (_, value)):\n        total += value",
+	}, "value: nodes")
+	eachOf(t, after("total = 0.0"), []string{"match (loss, 3):\n    case (_, value):\n        total += value"})
+}
+
+func TestSplatsSpread(t *testing.T) {
+	run(t, []program{
+		{"into a tuple", inEachStepOf("row = (3, *(loss, 4))\ntotal += row[1]"), []string{"row[1]: nodes"}},
+		{"into a tuple, beside", inEachStepOf("row = (3, *(loss, 4))\ntotal += row[2]"), nil},
+		{"into a list", inEachStepOf("row = [*[loss], 3]\ntotal += row[0]"), []string{"row[0]: nodes"}},
+		{"into a dict", inEachStepOf("a = {'x': loss}\nb = {**a, 'y': 3}\ntotal += b['x']"), []string{"b['x']: nodes"}},
+		{"into a dict, beside", inEachStepOf("a = {'x': loss}\nb = {**a, 'y': 3}\ntotal += b['y']"), nil},
+	})
+}

@@ -93,3 +93,28 @@ func TestOtherFrameworksAreSilent(t *testing.T) {
 		run(t, []program{{loss, other + around("total, seen = 0.0, []", "total += "+loss+"\nseen.append("+loss+")"), nil}})
 	}
 }
+
+func TestToolsForIteration(t *testing.T) {
+	const head = "import functools\nimport itertools\n\n\ndef run(model: nn.Module, loader, other):\n    total = 0.0\n"
+	eachOf(t, func(code string) string { return head + indented(code, 1) + "    print(float(total))\n" }, []string{
+		"for out in itertools.chain((model(x) for x in loader), (model(x) for x in other)):\n    total += out.mean()",
+		"for out in itertools.starmap(lambda x, y: model(x), zip(loader, other)):\n    total += out.mean()",
+		"for out in filter(None, [model(x) for x in ()] or map(model, loader)):\n    total += out.mean()",
+		"for out, x in itertools.zip_longest(map(model, loader), other):\n    total += out.mean()",
+		"for x in reversed(list(loader)):\n    out = model(x)\n    total += out.mean()",
+		"for x in sorted(loader):\n    out = model(x)\n    total += out.mean()",
+		"for x in loader:\n    out = functools.reduce(lambda a, b: a + b, [model(x), model(x)])\n    total += out.mean()",
+		"for x in loader:\n    out = max(model(x), model(x))\n    total += out.mean()",
+		"for x in loader:\n    out = pow(model(x), 2)\n    total += out.mean()",
+	}, "out.mean(): activations")
+}
+
+func TestTypeTestsNarrow(t *testing.T) {
+	run(t, []program{
+		{"a number is added, a tensor is not", inEachStepOf("if isinstance(loss, float):\n    total += loss"), nil},
+		{"one of several types", inEachStepOf("if isinstance(loss, (int, float)):\n    total += loss"), nil},
+		{"a tensor is added", inEachStepOf("if isinstance(loss, torch.Tensor):\n    total += loss"), []string{"loss: nodes"}},
+		{"not a tensor", inEachStepOf("if not torch.is_tensor(loss):\n    total += loss"), nil},
+		{"a conditional expression", inEachStepOf("total += loss.item() if isinstance(loss, torch.Tensor) else loss"), nil},
+	})
+}

@@ -4,6 +4,53 @@ import (
 	"github.com/graphleak/graphleak/analyzer/syntax"
 )
 
+// loop is one loop in one calling context.
+type loop struct {
+	at      site
+	parent  *loop // the loop that runs it, across calls
+	frame   *frame
+	bounded bool // takes few steps, however much data there is
+	trains  bool // a backward or an optimizer step runs in it
+	// written are the places that an iteration writes, once known.
+	written map[Place]bool
+	// back is what an iteration leaves at a place for the next.
+	back map[Place]carry
+	// events are the stores of the pass that runs now.
+	events []*storeEvent
+}
+
+// carry is what is known of a place at the end of an iteration.
+type carry struct {
+	value *Value
+	reach atoms
+	sure  Certainty
+	plain []bool // which elements of a tuple carry no graph
+}
+
+// encloses reports whether l is other or runs it.
+func (l *loop) encloses(other *loop) bool {
+	for ; other != nil; other = other.parent {
+		if other == l {
+			return true
+		}
+	}
+	return false
+}
+
+// loopExits are the states that leave an iteration early.
+type loopExits struct{ breaks, continues []*state }
+
+// loopKind says how a loop ends.
+type loopKind uint8
+
+const (
+	// forLoop runs over an iterable. It is taken to run at least once: what
+	// each iteration replaces is replaced.
+	forLoop loopKind = iota
+	whileLoop
+	endlessLoop // left only by break
+)
+
 // atHeader is the value at place p at the header of loop l, where entry is its
 // value before the loop.
 func (in *interpreter) atHeader(l *loop, p Place, entry *Value) *Value {
@@ -58,18 +105,8 @@ func stripElements(es []*Value) []*Value {
 	return out
 }
 
+// maxPasses bounds how often the body of a loop is run until it has no news.
 const maxPasses = 3
-
-// loopKind says how a loop ends.
-type loopKind uint8
-
-const (
-	// forLoop runs over an iterable. It is taken to run at least once: what
-	// each iteration replaces is replaced.
-	forLoop loopKind = iota
-	whileLoop
-	endlessLoop // left only by break
-)
 
 // iterate runs a loop at n. once runs one iteration, its binding of targets
 // included; it may leave in.state nil.
@@ -166,39 +203,3 @@ func valueKinds(v *Value) Kinds {
 	}
 	return v.kinds
 }
-
-// loop is one loop in one calling context.
-type loop struct {
-	at      site
-	parent  *loop // the loop that runs it, across calls
-	frame   *frame
-	bounded bool // takes few steps, however much data there is
-	trains  bool // a backward or an optimizer step runs in it
-	// written are the places that an iteration writes, once known.
-	written map[Place]bool
-	// back is what an iteration leaves at a place for the next.
-	back map[Place]carry
-	// events are the stores of the pass that runs now.
-	events []*storeEvent
-}
-
-// carry is what is known of a place at the end of an iteration.
-type carry struct {
-	value *Value
-	reach atoms
-	sure  Certainty
-	plain []bool // which elements of a tuple carry no graph
-}
-
-// encloses reports whether l is other or runs it.
-func (l *loop) encloses(other *loop) bool {
-	for ; other != nil; other = other.parent {
-		if other == l {
-			return true
-		}
-	}
-	return false
-}
-
-// loopExits are the states that leave an iteration early.
-type loopExits struct{ breaks, continues []*state }

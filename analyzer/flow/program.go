@@ -4,6 +4,17 @@
 // which values at the header of a loop they depend on. A place grows in a loop
 // when what an iteration leaves there depends both on what the last one left
 // and on a graph made in between.
+//
+// Values (value.go) say what they were made from by atoms (atom.go). They are
+// kept at places, the fields of objects (heap.go), whose contents at a point of
+// the program are a state (state.go). Loops run to a fixpoint (loops.go) and
+// judge at their end which stores grew (growth.go, addends.go, resets.go).
+// Statements and expressions run one by one (statements.go, control.go,
+// assignments.go, expressions.go, operators.go, displays.go), calls inline the
+// program's own functions within a budget (calls.go, budget.go) and read what
+// libraries do from package torch (library.go, methods.go, modules.go,
+// tensors.go). What a backward reached (backward.go) decides in the end what is
+// told, and how (facts.go).
 package flow
 
 import (

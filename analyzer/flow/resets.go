@@ -22,7 +22,7 @@ func (in *interpreter) noteResets(condition syntax.NodeID) func(Place, []*Value,
 			carried, chained := in.headers[headerKey{l, p, atomCarried}], in.headers[headerKey{l, p, atomChained}]
 			depends, resets, fills := false, false, false
 			for i, v := range sides {
-				own := v != nil && (carried != 0 && in.holds(v, carried) || chained != 0 && in.holds(v, chained))
+				own := v != nil && (carried != 0 && v.holds(carried) || chained != 0 && v.holds(chained))
 				depends = depends || own
 				resets = resets || written[i] && !own
 				fills = fills || written[i] && !own && v != nil && in.sure(in.reach(v)) > NoGraph
@@ -35,8 +35,9 @@ func (in *interpreter) noteResets(condition syntax.NodeID) func(Place, []*Value,
 	}
 }
 
-func (in *interpreter) holds(v *Value, x Atom) bool {
-	return v.atoms.has(x) || slices.ContainsFunc(v.elements, func(e *Value) bool { return e != nil && in.holds(e, x) })
+// holds reports whether a value or an element of it was made from x.
+func (v *Value) holds(x Atom) bool {
+	return v.atoms.has(x) || slices.ContainsFunc(v.elements, func(e *Value) bool { return e != nil && e.holds(x) })
 }
 
 // initialises reports whether a condition asks if p has its first value: x is
@@ -74,13 +75,14 @@ func (in *interpreter) initialises(condition syntax.NodeID, p Place, fills bool)
 		case "in", "not in":
 			return true
 		case "==", "!=", ">", "<=", "<", ">=":
-			return in.isPlain(left) && right >= 0 && t.Kind(right) == syntax.Integer
+			return in.isReference(left) && right >= 0 && t.Kind(right) == syntax.Integer
 		}
 	}
 	return false
 }
 
-func (in *interpreter) isPlain(n syntax.NodeID) bool {
+// isReference reports whether n is a name or an attribute.
+func (in *interpreter) isReference(n syntax.NodeID) bool {
 	k := in.tree().Kind(n)
 	return k == syntax.Identifier || k == syntax.Attribute
 }

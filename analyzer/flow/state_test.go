@@ -184,3 +184,35 @@ func TestNarrowingToAKind(t *testing.T) {
 	assert.Nil(t, noValue.without(KindNone))
 	assert.Same(t, plain, plain.without(KindNone))
 }
+
+func TestPruningKeepsWhatIsLikely(t *testing.T) {
+	in := &interpreter{analysis: newAnalysis(context.Background(), nil)}
+	possible := in.origin(site{slot: 1}, nil, recorded{sure: Possible})
+	likely := in.origin(site{slot: 2}, nil, recorded{sure: Likely})
+	carried := in.header(atomCarried, &loop{}, Place{firstObject, anyElement})
+	v := &Value{kinds: KindTensor, atoms: atoms{possible, likely, carried}}
+	assert.Equal(t, atoms{likely, carried}, in.pruned(v).atoms)
+	assert.Len(t, v.atoms, 3)
+}
+
+func TestAnOriginKeepsTheMostThatWasKnownOfIt(t *testing.T) {
+	a := newAnalysis(context.Background(), nil)
+	x := a.origin(site{slot: 1}, nil, recorded{sure: Possible, saves: true})
+	assert.Equal(t, x, a.origin(site{slot: 1}, nil, recorded{sure: Certain}))
+	assert.NotEqual(t, x, a.origin(site{slot: 2}, nil, recorded{}))
+	assert.Equal(t, recorded{sure: Certain, saves: true}, a.atoms[x].recorded)
+}
+
+func TestAnOperationChainsWhatIsCarried(t *testing.T) {
+	a := newAnalysis(context.Background(), nil)
+	l, p := &loop{back: map[Place]carry{}}, Place{firstObject, anyElement}
+	x := a.origin(site{slot: 1}, nil, recorded{sure: Certain})
+	carried, chained := a.header(atomCarried, l, p), a.header(atomChained, l, p)
+	assert.Equal(t, atoms{x, chained}, a.chain(atoms{x, carried}))
+	assert.Equal(t, atoms{x}, a.chain(atoms{x}))
+	assert.True(t, a.dependsOn(atoms{carried}, l, p))
+	assert.False(t, a.dependsOn(atoms{carried}, &loop{}, p))
+	assert.Equal(t, atoms{x}, a.apart(atoms{x, carried, chained}, l, p))
+	assert.Equal(t, Certain, a.sure(atoms{x, carried}))
+	assert.Equal(t, NoGraph, a.sure(atoms{carried}))
+}
