@@ -64,11 +64,12 @@ func (in *interpreter) annotation(typ syntax.NodeID) *Value {
 				continue
 			}
 		case syntax.BinaryOperator, syntax.UnionType:
-			first := t.First(n)
-			if t.Kind(first) == syntax.None || t.Text(first) == "None" {
-				first = t.Next(first)
+			for c := range t.Children(n) {
+				if t.Kind(c) != syntax.Operator && t.Text(c) != "None" {
+					n = c
+					break
+				}
 			}
-			n = first
 			continue
 		}
 		return plain

@@ -155,7 +155,7 @@ func TestModulesRecordUnlessTheyAreFrozen(t *testing.T) {
         total += model(x).mean()
     print(float(total))
 `
-	}, []string{"model.requires_grad_(False)", "for p in model.parameters():\n    p.requires_grad = False"})
+	}, []string{"model.requires_grad_(False)", "for p in model.parameters():\n    p.requires_grad = False", "for p in model.parameters():\n    p.requires_grad_(False)"})
 	run(t, []program{
 		{"frozen and thawed", `def run(loader):
     model = nn.Linear(8, 8)

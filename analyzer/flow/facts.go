@@ -92,7 +92,7 @@ type Part struct {
 // facts are the growths that are to be told, each once.
 func (in *interpreter) facts() *Facts {
 	out := &Facts{}
-	type key struct{ kept, store syntax.NodeID }
+	type key struct{ kept, store Location }
 	seen := map[key]int{}
 	var gs []*growth
 	for _, g := range in.growths {
@@ -118,7 +118,7 @@ func (in *interpreter) facts() *Facts {
 		if !ok {
 			continue
 		}
-		k := key{fact.Kept.Node, fact.Store.Node}
+		k := key{fact.Kept, fact.Store}
 		if i, ok := seen[k]; ok {
 			if fact.Activations && !out.Growths[i].Activations {
 				out.Growths[i] = fact

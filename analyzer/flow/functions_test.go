@@ -260,3 +260,13 @@ func TestLibraryFunctionsAreValuesToo(t *testing.T) {
 		"class A:\n    __getitem__ = functools.partial\n    __iter__ = next\n\n\nA()[0]\nfor a in A():\n    pass\n",
 	})
 }
+
+func TestParametersHoldTheCallersCollection(t *testing.T) {
+	run(t, []program{
+		{"given by the caller", `def keep(log, value):
+    log.append(value)
+
+
+` + around("seen = []", "keep(seen, loss)"), []string{"loss: nodes, collects, through a call"}},
+	})
+}

@@ -7,7 +7,7 @@ import (
 
 // enter applies what entering a context manager does to grad mode.
 func (in *interpreter) enter(n syntax.NodeID, manager *Value) {
-	switch mode, flag := in.gradMode(manager); mode {
+	switch mode, flag := in.gradMode(n, manager); mode {
 	case torch.GradOff:
 		in.off = true
 	case torch.GradOn:
@@ -19,8 +19,9 @@ func (in *interpreter) enter(n syntax.NodeID, manager *Value) {
 	}
 }
 
-// gradMode is what entering a context manager does to grad mode, with its flag.
-func (in *interpreter) gradMode(manager *Value) (torch.GradMode, *Value) {
+// gradMode is what entering a context manager at n does to grad mode, with its
+// flag.
+func (in *interpreter) gradMode(n syntax.NodeID, manager *Value) (torch.GradMode, *Value) {
 	mode := torch.GradUnchanged
 	for _, id := range manager.objects {
 		info := in.objects[id]
@@ -28,6 +29,16 @@ func (in *interpreter) gradMode(manager *Value) (torch.GradMode, *Value) {
 		case objectGuard:
 			if mode = torch.GradContext(info.name); mode == torch.GradOff {
 				return mode, manager
+			}
+		case objectInstance: // its __enter__ may enter another one
+			v, owner := in.classAttribute(info.class, in.symbol("__enter__"))
+			if v == nil {
+				continue
+			}
+			in.entering = torch.GradUnchanged
+			in.apply(n, in.bind(n, v, object(id), owner), arguments{})
+			if in.entering != torch.GradUnchanged {
+				mode = in.entering
 			}
 		case objectGenerator:
 			if info.code != nil && info.code.context {
@@ -54,6 +65,10 @@ func (in *interpreter) newGuard(n syntax.NodeID, name string, mode torch.GradMod
 		t := in.tree()
 		if on, known := v.truth(); known && t.Kind(t.Parent(n)) == syntax.ExpressionStatement {
 			in.off = !on // set_grad_enabled(False) works as a statement as well
+			in.entering = torch.GradOn
+			if in.off {
+				in.entering = torch.GradOff
+			}
 		}
 	}
 	return v
@@ -75,4 +90,14 @@ func (in *interpreter) guarded(n syntax.NodeID, f *Value, mode torch.GradMode) *
 		out = join(out, object(g))
 	}
 	return orPlain(out)
+}
+
+// isGuard reports whether a value is one of PyTorch's grad-mode contexts.
+func (in *interpreter) isGuard(v *Value) bool {
+	for _, id := range v.objects {
+		if in.objects[id].kind == objectGuard {
+			return true
+		}
+	}
+	return false
 }

@@ -26,6 +26,32 @@ def timed(model):
     yield model
 
 
+class Guard:
+    def __enter__(self):
+        self.guard = torch.no_grad()
+        self.guard.__enter__()
+
+    def __exit__(self, *error):
+        self.guard.__exit__(*error)
+
+
+class Switch:
+    def __enter__(self):
+        self.before = torch.is_grad_enabled()
+        torch.set_grad_enabled(False)
+
+    def __exit__(self, *error):
+        torch.set_grad_enabled(self.before)
+
+
+class Clock:
+    def __enter__(self):
+        self.start = time.time()
+
+    def __exit__(self, *error):
+        print(time.time() - self.start)
+
+
 %s
 def run(model: nn.Module, loader):
     total = 0.0
@@ -40,12 +66,12 @@ func TestGradModeGuardsWhatRunsUnderIt(t *testing.T) {
 	eachOf(t, func(guard string) string { return evaluation("", guard) }, []string{
 		"with torch.no_grad():", "with torch.inference_mode():", "with torch.set_grad_enabled(False):",
 		"with torch.autograd.no_grad():", "with timed(model), torch.no_grad():", "with torch.no_grad() as guard:",
-		"with quiet():", "with evaluating(model):",
+		"with quiet():", "with evaluating(model):", "with Guard():", "with Switch():",
 		"with contextlib.ExitStack() as stack:\n        stack.enter_context(torch.no_grad())",
 		"torch.set_grad_enabled(False)\n    if loader:",
 	})
 	eachOf(t, func(guard string) string { return evaluation("", guard) }, []string{
-		"if loader:", "with timed(model):", "with torch.set_grad_enabled(True):", "with torch.enable_grad():",
+		"if loader:", "with timed(model):", "with Clock():", "with torch.set_grad_enabled(True):", "with torch.enable_grad():",
 		"torch.no_grad()\n    if loader:", "with torch.no_grad():\n        pass\n    if loader:",
 		"with torch.no_grad():\n     with torch.enable_grad():", "with torch.autograd.set_detect_anomaly(True):",
 		"model.eval()\n    if loader:",

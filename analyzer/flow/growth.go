@@ -142,7 +142,8 @@ func (in *interpreter) judge(l *loop, end *state) {
 		if !survives || all.has(in.header(atomReset, l, e.place)) {
 			continue
 		}
-		if h := e.holder; h != nil && l.written[*h] {
+		// A parameter is bound anew by each call: that replaces no collection.
+		if h := e.holder; h != nil && l.written[*h] && (h.object != e.frame.object || e.frame == l.frame) {
 			held := end.get(*h)
 			if held == nil || !held.atoms.has(in.header(atomCarried, l, *h)) || held.atoms.has(in.header(atomReset, l, *h)) {
 				continue

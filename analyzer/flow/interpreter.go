@@ -108,6 +108,8 @@ type execution struct {
 	// spending counts the work done for the running root, and limit is how far
 	// it may go in the running function.
 	spending, limit int
+	// entering is what the running __enter__ has done to grad mode so far.
+	entering torch.GradMode
 }
 
 // interpreter runs code over abstract values.

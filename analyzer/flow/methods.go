@@ -8,6 +8,14 @@ import (
 // methodCall runs the methods that are known by what they are called on:
 // backward, container, module and tensor methods. It returns nil for others.
 func (in *interpreter) methodCall(n, receiver syntax.NodeID, obj *Value, name string, args arguments) *Value {
+	if name == "__enter__" && in.isGuard(obj) {
+		in.enter(n, obj)
+		in.entering = torch.GradOn
+		if in.off {
+			in.entering = torch.GradOff
+		}
+		return obj
+	}
 	if in.definesMethod(obj, name) || in.isLibrary(obj) {
 		return nil
 	}

@@ -19,6 +19,10 @@ func (in *interpreter) tensorMethod(n, receiver syntax.NodeID, obj *Value, name 
 	}
 	if name == "requires_grad_" {
 		v := args.at(0, "requires_grad")
+		if params := in.paramsIn(obj); params != 0 {
+			in.freeze(in.objects[params].parent, v != nil && v.literal == false)
+			return obj
+		}
 		out := in.leaf(n, obj, v == nil || v.literal != false)
 		if p := in.placeOf(receiver); p != nil {
 			in.state.set(*p, out)
