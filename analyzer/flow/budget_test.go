@@ -42,7 +42,7 @@ func TestDeepNestingIsSurvived(t *testing.T) {
 		"lambdas":     "x = " + strings.Repeat("lambda: ", depth) + "1",
 		"conditions":  "x = " + strings.Repeat("1 if y else ", depth) + "2",
 	} {
-		tree, err := syntax.Parse([]byte(src + "\n"))
+		tree, err := syntax.Parse([]byte("import torch\n" + src + "\n"))
 		require.NoError(t, err, name)
 		facts, err := flow.Analyze(t.Context(), names.NewResolver(nil), names.NewModule("", tree))
 		require.NoError(t, err, name)
@@ -51,7 +51,7 @@ func TestDeepNestingIsSurvived(t *testing.T) {
 }
 
 func TestACancelledAnalysisReturnsSoon(t *testing.T) {
-	tree, err := syntax.Parse([]byte(strings.Repeat(explosion(7), 20)))
+	tree, err := syntax.Parse([]byte("import torch\n" + strings.Repeat(explosion(7), 20)))
 	require.NoError(t, err)
 	ctx, cancel := context.WithTimeout(t.Context(), 20*time.Millisecond)
 	defer cancel()

@@ -43,7 +43,7 @@ func (in *interpreter) importModules(n syntax.NodeID) {
 // importNames runs from a import b.
 func (in *interpreter) importNames(n syntax.NodeID) {
 	t := in.tree()
-	level, dotted := importSource(t, n)
+	level, dotted := names.ImportSource(t, n)
 	imported := in.resolver.Resolve(in.ctx, in.frame.module, level, dotted)
 	for c := range t.Children(n) {
 		if t.Kind(c) == syntax.WildcardImport {
@@ -94,18 +94,6 @@ func (in *interpreter) importAll(imported names.Import) {
 			in.write(in.variable(in.symbolNames[f]), v)
 		}
 	}
-}
-
-// importSource is what follows from in an import: the number of dots and the
-// dotted name.
-func importSource(t *syntax.Tree, n syntax.NodeID) (level int, dotted string) {
-	source := t.Child(n, syntax.FieldModuleName)
-	if source < 0 {
-		return 0, ""
-	}
-	text := t.Text(source)
-	dotted = strings.TrimLeft(text, ". ")
-	return strings.Count(text[:len(text)-len(dotted)], "."), dotted
 }
 
 // namespace is the object of a module of the workspace.

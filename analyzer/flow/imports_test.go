@@ -178,3 +178,25 @@ def train(model: nn.Module, loader):
 	}, "train.py")
 	assert.Equal(t, []string{"loss: nodes, collects, through a call"}, described(growths))
 }
+
+func TestAProgramWithoutTorchIsNotRun(t *testing.T) {
+	// The helper that mentions PyTorch is two imports away: that counts.
+	dir := t.TempDir()
+	write := func(name, src string) string {
+		path := filepath.Join(dir, name)
+		require.NoError(t, os.WriteFile(path, []byte(src), 0o600))
+		return path
+	}
+	write("pyproject.toml", "")
+	main := "from helper import step\n\ntotal = 0\nfor x in open('data'):\n    total = total + step(x)\nprint(float(total))\n"
+	write("helper.py", "from deep import step\n")
+	write("deep.py", "import torch.nn as nn\n\nnet = nn.Linear(1, 1)\n\n\ndef step(x):\n    return net(x).mean()\n")
+	disk := names.NewDisk(nil)
+	facts, err := flow.Analyze(t.Context(), names.NewResolver(disk), disk.Module(t.Context(), write("main.py", main)))
+	require.NoError(t, err)
+	assert.Len(t, facts.Growths, 1)
+	write("deep.py", "def step(x):\n    return net(x).mean()\n")
+	facts, err = flow.Analyze(t.Context(), names.NewResolver(disk), disk.Module(t.Context(), filepath.Join(dir, "main.py")))
+	require.NoError(t, err)
+	assert.Empty(t, facts.Growths)
+}

@@ -23,12 +23,17 @@ import (
 
 	"github.com/graphleak/graphleak/analyzer/names"
 	"github.com/graphleak/graphleak/analyzer/syntax"
+	"github.com/graphleak/graphleak/analyzer/torch"
 )
 
 // Analyze runs main and everything it imports from the workspace, then each
-// function of main that no known code calls.
+// function of main that no known code calls. A program that has nothing to do
+// with PyTorch is not run.
 func Analyze(ctx context.Context, resolver *names.Resolver, main *names.Module) (*Facts, error) {
 	in := &interpreter{main: main, analysis: newAnalysis(ctx, resolver)}
+	if !in.mayUseTorch(main, 0, map[*names.Module]bool{}) {
+		return &Facts{}, ctx.Err()
+	}
 	in.global = &state{in: in}
 	in.state = in.global
 	in.runModule(main)
@@ -38,6 +43,29 @@ func Analyze(ctx context.Context, resolver *names.Resolver, main *names.Module) 
 		return nil, err
 	}
 	return in.facts(), nil
+}
+
+// maxImportDepth is how far imports are followed in search of PyTorch: a script
+// imports a trainer, which imports a model.
+const maxImportDepth = 3
+
+// mayUseTorch reports whether a module, or one that it imports from the
+// workspace, mentions PyTorch or something built on it.
+func (in *interpreter) mayUseTorch(m *names.Module, depth int, seen map[*names.Module]bool) bool {
+	if seen[m] {
+		return false
+	}
+	seen[m] = true
+	if m.Mentions(torch.Mentions) {
+		return true
+	}
+	if depth == maxImportDepth {
+		return false
+	}
+	return slices.ContainsFunc(m.Imports(), func(name names.ImportedName) bool {
+		imported := in.resolver.Resolve(in.ctx, m, name.Level, name.Dotted)
+		return imported.Module != nil && in.mayUseTorch(imported.Module, depth+1, seen)
+	})
 }
 
 // root is a function that runs on its own because no known code calls it.

@@ -6,6 +6,7 @@ package names
 import (
 	"context"
 	"path/filepath"
+	"slices"
 	"strings"
 	"sync"
 
@@ -17,12 +18,79 @@ type Module struct {
 	Path string // as the loader knows it
 	Tree *syntax.Tree
 
-	scopes map[syntax.NodeID]*Scope
+	scopes  map[syntax.NodeID]*Scope
+	imports []ImportedName
+
+	mentions struct {
+		once   sync.Once
+		answer bool
+	}
+}
+
+// ImportedName is a dotted name that an import statement may read a file for,
+// with its leading dots counted.
+type ImportedName struct {
+	Level  int
+	Dotted string
 }
 
 // NewModule finds the scopes of a parsed file.
 func NewModule(path string, tree *syntax.Tree) *Module {
-	return &Module{Path: path, Tree: tree, scopes: scopes(tree)}
+	return &Module{Path: path, Tree: tree, scopes: scopes(tree), imports: importedNames(tree)}
+}
+
+// Imports are the names that the module's import statements may read files
+// for: in from a import b, both a and a.b.
+func (m *Module) Imports() []ImportedName { return m.imports }
+
+// Mentions reports whether the text contains one of the words. The answer is
+// kept: it must be asked for the same words each time.
+func (m *Module) Mentions(words []string) bool {
+	m.mentions.once.Do(func() {
+		m.mentions.answer = slices.ContainsFunc(words, func(w string) bool { return strings.Contains(m.Tree.Source(), w) })
+	})
+	return m.mentions.answer
+}
+
+func importedNames(t *syntax.Tree) []ImportedName {
+	var out []ImportedName
+	for n := t.Root(); int(n) < t.Len(); n++ {
+		var level int
+		var prefix string
+		switch t.Kind(n) {
+		case syntax.ImportStatement:
+		case syntax.ImportFromStatement:
+			level, prefix = ImportSource(t, n)
+			out = append(out, ImportedName{level, prefix})
+			if prefix != "" {
+				prefix += "."
+			}
+		default:
+			continue
+		}
+		for c := range t.Children(n) {
+			if t.Role(c) != syntax.FieldName {
+				continue
+			}
+			if name := t.Child(c, syntax.FieldName); name >= 0 {
+				c = name
+			}
+			out = append(out, ImportedName{level, prefix + t.Text(c)})
+		}
+	}
+	return out
+}
+
+// ImportSource is what follows from in an import: the number of dots and the
+// dotted name.
+func ImportSource(t *syntax.Tree, n syntax.NodeID) (level int, dotted string) {
+	source := t.Child(n, syntax.FieldModuleName)
+	if source < 0 {
+		return 0, ""
+	}
+	text := t.Text(source)
+	dotted = strings.TrimLeft(text, ". ")
+	return strings.Count(text[:len(text)-len(dotted)], "."), dotted
 }
 
 // Scope is the scope that the block n opens, or nil when n opens none.

@@ -9,6 +9,10 @@ package torch
 
 import "strings"
 
+// Mentions are words of which a program that uses PyTorch, or a framework on top
+// of it, contains at least one.
+var Mentions = strings.Fields(`torch lightning accelerate transformers fastai ignite catalyst timm deepspeed .backward(`)
+
 // Effect is what a call does to the graph of its result.
 type Effect uint8
 
