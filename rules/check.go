@@ -77,7 +77,7 @@ type Pass struct {
 // goroutines.
 type Checker struct {
 	rules []*Rule
-	files names.Loader // nil: imports are not followed
+	files *names.Resolver
 }
 
 // Files says which files the imports of a source are read from.
@@ -95,8 +95,10 @@ type Files struct {
 // With returns a checker of the same rules that reads imports from files.
 func (c *Checker) With(files Files) *Checker {
 	out := &Checker{rules: c.rules}
-	if !files.None {
-		out.files = names.NewDisk(files.Open, files.Within...)
+	if files.None {
+		out.files = names.NewResolver(nil)
+	} else {
+		out.files = names.NewResolver(names.NewDisk(files.Open, files.Within...))
 	}
 	return out
 }
@@ -130,7 +132,7 @@ func (c *Checker) Check(ctx context.Context, src Source) (Report, error) {
 		}
 	}
 	module := names.NewModule(path, tree)
-	facts, err := flow.Analyze(ctx, names.NewResolver(c.files), module)
+	facts, err := flow.Analyze(ctx, c.files, module)
 	if err != nil {
 		return Report{}, err
 	}

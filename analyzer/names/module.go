@@ -9,6 +9,7 @@ import (
 	"slices"
 	"strings"
 	"sync"
+	"time"
 
 	"github.com/graphleak/graphleak/analyzer/syntax"
 )
@@ -117,13 +118,22 @@ type Resolver struct {
 	loader Loader
 
 	mu    sync.Mutex
-	found map[string]string // directory + dotted name → path, or ""
+	found map[string]lookup // by directory and dotted name
 }
+
+// lookup is where a name was found, or that it was not.
+type lookup struct {
+	path string // empty: nowhere
+	at   time.Time
+}
+
+// absent is how long a file that was not there is taken not to be there.
+const absent = 2 * time.Second
 
 // NewResolver returns a resolver that reads files through loader; a nil loader
 // makes every import a library.
 func NewResolver(loader Loader) *Resolver {
-	return &Resolver{loader: loader, found: map[string]string{}}
+	return &Resolver{loader: loader, found: map[string]lookup{}}
 }
 
 // Resolve finds the module that from names by a dotted name with level leading
@@ -181,13 +191,15 @@ func firstPart(dotted string) string {
 func (r *Resolver) load(ctx context.Context, from *Module, dir, rel string) *Module {
 	key := dir + "\x00" + rel
 	r.mu.Lock()
-	path, known := r.found[key]
+	have, known := r.found[key]
 	r.mu.Unlock()
-	if known {
-		if path == "" || path == from.Path {
-			return nil
+	switch {
+	case known && have.path == "" && time.Since(have.at) < absent, known && have.path == from.Path:
+		return nil
+	case known && have.path != "":
+		if m := r.loader.Module(ctx, have.path); m != nil {
+			return m
 		}
-		return r.loader.Module(ctx, path)
 	}
 	self := false
 	for _, candidate := range []string{filepath.Join(dir, rel+".py"), filepath.Join(dir, rel, "__init__.py")} {
@@ -208,6 +220,6 @@ func (r *Resolver) load(ctx context.Context, from *Module, dir, rel string) *Mod
 
 func (r *Resolver) remember(key, path string) {
 	r.mu.Lock()
-	r.found[key] = path
+	r.found[key] = lookup{path, time.Now()}
 	r.mu.Unlock()
 }
