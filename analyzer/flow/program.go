@@ -20,6 +20,7 @@ package flow
 import (
 	"context"
 	"slices"
+	"strings"
 
 	"github.com/graphleak/graphleak/analyzer/names"
 	"github.com/graphleak/graphleak/analyzer/syntax"
@@ -63,6 +64,9 @@ func (in *interpreter) mayUseTorch(m *names.Module, depth int, seen map[*names.M
 		return false
 	}
 	return slices.ContainsFunc(m.Imports(), func(name names.ImportedName) bool {
+		if first, _, _ := strings.Cut(name.Dotted, "."); name.Level == 0 && torch.Frameworks[first] {
+			return true
+		}
 		imported := in.resolver.Resolve(in.ctx, m, name.Level, name.Dotted)
 		return imported.Module != nil && in.mayUseTorch(imported.Module, depth+1, seen)
 	})

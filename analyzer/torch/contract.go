@@ -9,9 +9,13 @@ package torch
 
 import "strings"
 
-// Mentions are words of which a program that uses PyTorch, or a framework on top
-// of it, contains at least one.
-var Mentions = strings.Fields(`torch lightning accelerate transformers fastai ignite catalyst timm deepspeed .backward(`)
+// Mentions are words of which a program that uses PyTorch contains at least one,
+// unless it leaves that to a framework.
+var Mentions = []string{"torch", ".backward("}
+
+// Frameworks are the packages on top of PyTorch that a program may import
+// instead.
+var Frameworks = set(`lightning accelerate transformers fastai ignite catalyst timm deepspeed diffusers peft trl dgl detectron2 mmcv mmengine`)
 
 // Effect is what a call does to the graph of its result.
 type Effect uint8
