@@ -149,10 +149,7 @@ func (in *interpreter) getItem(n syntax.NodeID) *Value {
 
 // lookup is v[key] for a key that is not a literal position.
 func (in *interpreter) lookup(n syntax.NodeID, v, key *Value) *Value {
-	var out *Value
-	for _, e := range v.elements {
-		out = join(out, e)
-	}
+	out := joinAll(v.elements)
 	for _, id := range v.objects {
 		info := in.objects[id]
 		switch info.kind {

@@ -31,12 +31,12 @@ func (in *interpreter) gradMode(n syntax.NodeID, manager *Value) (torch.GradMode
 				return mode, manager
 			}
 		case objectInstance: // its __enter__ may enter another one
-			v, owner := in.classAttribute(info.class, in.symbol("__enter__"))
-			if v == nil {
+			enter := in.methodOf(n, id, "__enter__")
+			if enter == nil {
 				continue
 			}
 			in.entering = torch.GradUnchanged
-			in.apply(n, in.bind(n, v, object(id), owner), arguments{})
+			in.apply(n, enter, arguments{})
 			if in.entering != torch.GradUnchanged {
 				mode = in.entering
 			}
@@ -52,6 +52,14 @@ func (in *interpreter) gradMode(n syntax.NodeID, manager *Value) (torch.GradMode
 	return mode, manager
 }
 
+// recording is the grad mode that runs.
+func (in *interpreter) recording() torch.GradMode {
+	if in.off {
+		return torch.GradOff
+	}
+	return torch.GradOn
+}
+
 // newGuard is a call of one of PyTorch's grad-mode contexts: a context manager
 // that is a decorator too. Without parentheses it is given the function itself.
 func (in *interpreter) newGuard(n syntax.NodeID, name string, mode torch.GradMode, first *Value) *Value {
@@ -65,10 +73,7 @@ func (in *interpreter) newGuard(n syntax.NodeID, name string, mode torch.GradMod
 		t := in.tree()
 		if on, known := v.truth(); known && t.Kind(t.Parent(n)) == syntax.ExpressionStatement {
 			in.off = !on // set_grad_enabled(False) works as a statement as well
-			in.entering = torch.GradOn
-			if in.off {
-				in.entering = torch.GradOff
-			}
+			in.entering = in.recording()
 		}
 	}
 	return v
@@ -94,10 +99,5 @@ func (in *interpreter) guarded(n syntax.NodeID, f *Value, mode torch.GradMode) *
 
 // isGuard reports whether a value is one of PyTorch's grad-mode contexts.
 func (in *interpreter) isGuard(v *Value) bool {
-	for _, id := range v.objects {
-		if in.objects[id].kind == objectGuard {
-			return true
-		}
-	}
-	return false
+	return in.anyIs(v, objectGuard)
 }

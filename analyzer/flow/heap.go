@@ -1,6 +1,8 @@
 package flow
 
 import (
+	"slices"
+
 	"github.com/graphleak/graphleak/analyzer/names"
 	"github.com/graphleak/graphleak/analyzer/syntax"
 	"github.com/graphleak/graphleak/analyzer/torch"
@@ -238,4 +240,9 @@ func (in *interpreter) reachInto(v *Value, depth int) atoms {
 		}
 	}
 	return out
+}
+
+// anyIs reports whether v may refer to an object of a kind.
+func (a *analysis) anyIs(v *Value, kind objectKind) bool {
+	return slices.ContainsFunc(v.objects, func(id ObjectID) bool { return a.objects[id].kind == kind })
 }

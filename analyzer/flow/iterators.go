@@ -9,16 +9,13 @@ import (
 )
 
 // elementOf is any element of what an expression evaluated to: what iterating
-// over it gives, step by step, without running generators.
+// over it gives in one step.
 func (in *interpreter) elementOf(n syntax.NodeID, v *Value) *Value {
 	if v == nil || !in.deeper() {
 		return plain
 	}
 	defer func() { in.nesting-- }()
-	var out *Value
-	for _, e := range v.elements {
-		out = join(out, e)
-	}
+	out := joinAll(v.elements)
 	for _, id := range v.objects {
 		info := in.objects[id]
 		switch info.kind {
@@ -324,12 +321,7 @@ func (in *interpreter) generated(n syntax.NodeID) syntax.NodeID {
 
 // isLazy reports whether iterating over v runs code.
 func (a *analysis) isLazy(v *Value) bool {
-	for _, id := range v.objects {
-		if a.objects[id].kind == objectGenerator {
-			return true
-		}
-	}
-	return false
+	return a.anyIs(v, objectGenerator)
 }
 
 // sum is the builtin: a loop that adds up.

@@ -10,10 +10,7 @@ import (
 func (in *interpreter) methodCall(n, receiver syntax.NodeID, obj *Value, name string, args arguments) *Value {
 	if name == "__enter__" && in.isGuard(obj) {
 		in.enter(n, obj)
-		in.entering = torch.GradOn
-		if in.off {
-			in.entering = torch.GradOff
-		}
+		in.entering = in.recording()
 		return obj
 	}
 	if in.definesMethod(obj, name) || in.isLibrary(obj) {
@@ -103,12 +100,7 @@ func (a *analysis) callable(v *Value) bool {
 
 // isLibrary reports whether obj may be a module or class of a library.
 func (a *analysis) isLibrary(obj *Value) bool {
-	for _, id := range obj.objects {
-		if a.objects[id].kind == objectLibrary {
-			return true
-		}
-	}
-	return false
+	return a.anyIs(obj, objectLibrary)
 }
 
 // unknownMethod is a method of something that was made elsewhere. Its name
