@@ -54,8 +54,7 @@ func (in *interpreter) annotation(typ syntax.NodeID) *Value {
 			return in.expression(n)
 		case syntax.String:
 			name, _ := stringLiteral(t, n).(string)
-			p := Place{in.namespace(in.frame.module).objects[0], in.symbol(name)}
-			return orPlain(in.resolved(in.state.get(p)))
+			return orPlain(in.global(in.frame.module, in.symbol(name)))
 		case syntax.GenericType, syntax.Subscript:
 			if head := t.First(n); strings.HasSuffix(t.Text(head), "Optional") {
 				if n = t.Next(head); t.Kind(n) != syntax.Type {

@@ -9,7 +9,11 @@ import (
 func (in *interpreter) load(n syntax.NodeID) *Value {
 	name := in.tree().Text(n)
 	p := in.variable(name)
-	if v := in.state.get(p); v != nil {
+	if in.objects[p.object].module != nil { // a global, or a name of a library
+		if v := in.global(in.frame.module, p.field); v != nil {
+			return v
+		}
+	} else if v := in.state.get(p); v != nil {
 		return in.resolved(v)
 	}
 	if v := in.builtin(name); v != nil {

@@ -45,8 +45,12 @@ func (in *interpreter) branch(condition, consequence syntax.NodeID, rest []synta
 			return
 		}
 	}
-	if in.isMain(condition) {
-		in.block(consequence)
+	if in.asksForMain(condition) {
+		if in.frame.module == in.main {
+			in.block(consequence)
+		} else {
+			otherwise()
+		}
 		return
 	}
 	base := in.state
@@ -64,8 +68,8 @@ func (in *interpreter) branch(condition, consequence syntax.NodeID, rest []synta
 	in.state = merge(base, in.noteResets(condition), then, in.state)
 }
 
-// isMain reports whether a condition asks if the file is run as a script.
-func (in *interpreter) isMain(condition syntax.NodeID) bool {
+// asksForMain reports whether a condition asks if the file is run as a script.
+func (in *interpreter) asksForMain(condition syntax.NodeID) bool {
 	text := in.tree().Text(condition)
 	return strings.Contains(text, "__name__") && strings.Contains(text, "__main__")
 }

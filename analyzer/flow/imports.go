@@ -1,14 +1,12 @@
 package flow
 
 import (
+	"slices"
 	"strings"
 
 	"github.com/graphleak/graphleak/analyzer/names"
 	"github.com/graphleak/graphleak/analyzer/syntax"
 )
-
-// maxModules bounds how many files of the workspace one analysis runs.
-const maxModules = 200
 
 // importModules runs import a.b as c.
 func (in *interpreter) importModules(n syntax.NodeID) {
@@ -84,16 +82,27 @@ func (in *interpreter) importName(imported names.Import, level int, dotted, name
 
 // importAll runs from … import *.
 func (in *interpreter) importAll(imported names.Import) {
-	if imported.Module == nil {
-		return
+	for _, name := range in.exports(imported.Module, 0) {
+		in.write(in.variable(name), in.pending(imported.Module, name))
 	}
-	m := in.namespace(imported.Module).objects[0]
-	in.runModule(imported.Module)
-	for _, f := range in.objects[m].fields {
-		if v := in.state.get(Place{m, f}); v != nil && !strings.HasPrefix(in.symbolNames[f], "_") {
-			in.write(in.variable(in.symbolNames[f]), v)
-		}
+}
+
+// exports are the names that from m import * takes.
+func (in *interpreter) exports(m *names.Module, depth int) []string {
+	if m == nil || depth > maxDepth {
+		return nil
 	}
+	out := m.Exports()
+	for _, n := range m.Stars() {
+		out = append(out, in.exports(in.source(m, n).Module, depth+1)...)
+	}
+	return out
+}
+
+// source is what a from statement of module m imports from.
+func (in *interpreter) source(m *names.Module, n syntax.NodeID) names.Import {
+	level, dotted := names.ImportSource(m.Tree, n)
+	return in.resolver.Resolve(in.ctx, m, level, dotted)
 }
 
 // namespace is the object of a module of the workspace.
@@ -136,17 +145,17 @@ func (in *interpreter) resolved(v *Value) *Value {
 	return join(out, &rest)
 }
 
-// lookIn is a name of a module: one its code binds, or a module below it.
+// maxLookups bounds how many names are looked up for each other: classes of many
+// files may derive from each other, and files may import from each other in a
+// circle.
+const maxLookups = 64
+
+// lookIn is a name of a module: one its code binds, one it takes from another
+// with a *, or a module below it.
 func (in *interpreter) lookIn(m *names.Module, f Symbol) *Value {
-	if in.lookingUp >= maxDepth { // files that import from each other
-		return &Value{kinds: KindUnknown}
-	}
-	in.lookingUp++
-	defer func() { in.lookingUp-- }()
-	in.runModule(m)
 	id := in.namespace(m).objects[0]
-	if v := in.state.get(Place{id, f}); v != nil {
-		return in.resolved(v)
+	if v := in.global(m, f); v != nil {
+		return v
 	}
 	if sub := in.resolver.Resolve(in.ctx, m, 1, in.symbolNames[f]); sub.Module != nil {
 		return in.namespace(sub.Module)
@@ -154,20 +163,62 @@ func (in *interpreter) lookIn(m *names.Module, f Symbol) *Value {
 	return in.unknownField(id, f)
 }
 
-// runModule runs the code of a module, once. What it binds is there for all
-// code, whatever branch or loop the import was first needed in.
-func (in *interpreter) runModule(m *names.Module) {
-	if in.ran[m] || len(in.ran) >= maxModules {
+// global is a global of a module, nil when no code binds it. Of modules other
+// than the main one only what is asked for runs: the statements that make this
+// name.
+func (in *interpreter) global(m *names.Module, f Symbol) *Value {
+	if in.lookingUp >= maxLookups {
+		return nil
+	}
+	in.lookingUp++
+	defer func() { in.lookingUp-- }()
+	name := in.symbolNames[f]
+	number, unit, bound := m.Unit(name)
+	if bound {
+		in.runUnit(m, number, unit)
+	}
+	if v := in.state.get(Place{in.namespace(m).objects[0], f}); v != nil {
+		return in.resolved(v)
+	}
+	if bound || strings.HasPrefix(name, "_") {
+		return nil
+	}
+	for _, n := range slices.Backward(m.Stars()) {
+		if imported := in.source(m, n); imported.Module != nil {
+			if v := in.global(imported.Module, f); v != nil {
+				return v
+			}
+		}
+	}
+	return nil
+}
+
+// unitKey names a unit of a module.
+type unitKey struct {
+	module *names.Module
+	number int
+}
+
+// runUnit runs some statements of a module, once. What they bind is there for
+// all code, whatever branch or loop the name was first needed in.
+func (in *interpreter) runUnit(m *names.Module, number int, unit names.Unit) {
+	key := unitKey{m, number}
+	if m == in.main || in.ran[key] || in.stopped {
 		return
 	}
-	in.ran[m] = true
+	in.ran[key] = true
 	outer := in.execution
-	in.execution = execution{state: in.global, frame: in.moduleFrame(m), limit: maxSteps}
-	in.block(m.Tree.Root())
+	in.execution = execution{state: in.initial, frame: in.moduleFrame(m), limit: maxSteps}
+	for _, n := range unit {
+		if in.state == nil {
+			break
+		}
+		in.statement(n)
+	}
 	in.execution = outer
 }
 
 // moduleFrame is a frame for the code of a module itself.
 func (in *interpreter) moduleFrame(m *names.Module) *frame {
-	return &frame{module: m, object: in.namespace(m).objects[0], scope: m.Scope(m.Tree.Root()), base: in.global}
+	return &frame{module: m, object: in.namespace(m).objects[0], scope: m.Scope(m.Tree.Root()), base: in.initial}
 }

@@ -23,8 +23,8 @@ type analysis struct {
 	objectIDs   map[objectKey]ObjectID
 	loops       map[site]*loop
 	calls       map[callSite]*callSite
-	ran         map[*names.Module]bool     // modules whose code ran
-	global      *state                     // what modules bind
+	ran         map[unitKey]bool           // what ran of the modules that main imports
+	initial     *state                     // what modules bind
 	values      map[*names.Module][]*Value // the last value of each expression
 
 	visited    map[codeKey]bool // functions that ran in some calling context
@@ -51,7 +51,7 @@ func newAnalysis(ctx context.Context, resolver *names.Resolver) *analysis {
 		ctx: ctx, resolver: resolver,
 		symbols: map[string]Symbol{}, origins: map[site]Atom{}, headers: map[headerKey]Atom{},
 		objectIDs: map[objectKey]ObjectID{}, loops: map[site]*loop{}, calls: map[callSite]*callSite{},
-		ran: map[*names.Module]bool{}, values: map[*names.Module][]*Value{}, visited: map[codeKey]bool{},
+		ran: map[unitKey]bool{}, values: map[*names.Module][]*Value{}, visited: map[codeKey]bool{},
 		proved: map[Atom]bool{}, needed: map[Atom]bool{}, escaped: map[Atom]bool{}, freedAt: map[Atom]site{}, retainedAt: map[Atom]site{},
 		growths: map[growthKey]*growth{}, seeds: map[Place][]Location{}, histories: map[codeKey]*history{},
 	}

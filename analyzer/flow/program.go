@@ -27,7 +27,7 @@ import (
 	"github.com/graphleak/graphleak/analyzer/torch"
 )
 
-// Analyze runs main and everything it imports from the workspace, then each
+// Analyze runs main, what it takes from other files of the workspace, then each
 // function of main that no known code calls. A program that has nothing to do
 // with PyTorch is not run.
 func Analyze(ctx context.Context, resolver *names.Resolver, main *names.Module) (*Facts, error) {
@@ -35,10 +35,10 @@ func Analyze(ctx context.Context, resolver *names.Resolver, main *names.Module) 
 	if !in.mayUseTorch(main, 0, map[*names.Module]bool{}) {
 		return &Facts{}, ctx.Err()
 	}
-	in.global = &state{in: in}
-	in.state = in.global
-	in.runModule(main)
-	in.frame = in.moduleFrame(main)
+	in.initial = &state{in: in}
+	in.execution = execution{state: in.initial, frame: in.moduleFrame(main), limit: maxSteps}
+	in.block(main.Tree.Root())
+	in.execution = execution{state: in.initial, frame: in.moduleFrame(main)}
 	in.runRoots()
 	if err := ctx.Err(); err != nil {
 		return nil, err

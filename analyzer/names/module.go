@@ -26,6 +26,7 @@ type Module struct {
 		once   sync.Once
 		answer bool
 	}
+	units units
 }
 
 // ImportedName is a dotted name that an import statement may read a file for,
