@@ -3,7 +3,6 @@ package crash
 import (
 	"context"
 	"fmt"
-	"path"
 	"slices"
 	"strings"
 )
@@ -48,7 +47,7 @@ func (d *Diagnoser) conclude(ctx context.Context, in *incident) (*Diagnosis, err
 	diag.Failure, diag.Family, diag.Title = page.ID, page.Family, page.Title
 	diag.Cause, diag.Confidence, diag.Arithmetic = strings.TrimSpace(v.cause), v.confidence, v.arithmetic
 	diag.Alternatives, diag.Suspects = v.alternatives, suspects
-	diag.Fix = append(suspectFixes(suspects, diag.Failure), page.fixes(v.fields)...)
+	diag.Fix = slices.Concat(suspectFixes(suspects, diag.Failure), e.ownFixes(v.fields), filled(page.Fixes, v.fields))
 	diag.Verify = page.Verify
 	diag.Missing = distinct(slices.Concat(v.missing, missing, page.Missing))
 
@@ -77,7 +76,7 @@ func (in *incident) borrowStep(e *Event) {
 func (in *incident) nameInitiator(diag *Diagnosis, s standing) {
 	e := s.initiating
 	diag.Initiating = &Initiating{Rank: rankOf(e), Host: e.Origin.Host, Line: e.Line, When: e.when(), Input: in.inputName(e.Origin.Input)}
-	if e.Page.Role == RoleCollateral && s.gone == nil {
+	if e.Role == RoleCollateral && s.gone == nil {
 		// Who reports it is a victim. Who started it is not in the text.
 		diag.Initiating.Rank, diag.Initiating.Host = nil, ""
 		s.simultaneous = nil
@@ -94,7 +93,7 @@ func (in *incident) nameInitiator(diag *Diagnosis, s standing) {
 	if s.processes && diag.Initiating.Rank == nil && len(s.simultaneous) == 0 {
 		diag.Confidence = diag.Confidence.atMost(Medium)
 		lack := "which rank it was: the lines carry no rank"
-		if e.Page.Role == RoleCollateral {
+		if e.Role == RoleCollateral {
 			lack = "which rank started it: only ranks that waited for it are in the text"
 		}
 		diag.Missing = append(diag.Missing, lack)
@@ -107,80 +106,6 @@ func (e *Event) when() string {
 		return e.Origin.Time
 	}
 	return e.Step.String()
-}
-
-// plainVerdict is the answer about an event whose page needs no refinement.
-func (in *incident) plainVerdict(e *Event) verdict {
-	v := verdict{confidence: High, fields: e.Fields}
-	if v.fields == nil {
-		v.fields = make(map[string]string)
-	}
-	text := e.Text
-	if e.Page.ID == pythonExceptionID {
-		text = strings.TrimSuffix(v.fields["type"]+": "+v.fields["message"], ": ")
-	}
-	v.cause = text
-	if e.Page.Cause != "" {
-		v.cause, _ = fill(e.Page.Cause, v.fields)
-	}
-	if t := e.Traceback; t != nil {
-		if f, ok := t.innermost(userFrame); ok {
-			v.fields["path"], v.fields["line"], v.fields["function"] = f.Path, fmt.Sprint(f.Line), f.Func
-			if e.Page.Cause == "" && libraryRaised(t) {
-				v.cause = fmt.Sprintf("%s, raised in a library that %s (%s) called", text, place(f), f.inFunc())
-			} else if e.Page.Cause == "" {
-				v.cause = fmt.Sprintf("%s, raised in %s (%s)", text, place(f), f.inFunc())
-			}
-		}
-		if t.Cause != nil && t.Cause.Type != "" {
-			v.cause += fmt.Sprintf("; it followed from %s", t.Cause.summary())
-		}
-		if t.Outer != nil && t.Outer.Type != "" && len(t.Outer.Message) > 0 {
-			v.cause += fmt.Sprintf("; reported by %s", t.Outer.summary())
-		}
-		v.cause = strings.TrimSuffix(v.cause, ".") + "."
-		if t.Headless || t.Bare {
-			v.confidence = Medium
-			v.missing = append(v.missing, "the top of the traceback")
-		}
-		if t.Bare {
-			v.confidence = Low
-		}
-	}
-	if e.Strength <= fatalSignal {
-		v.confidence = v.confidence.atMost(Medium)
-	}
-	if e.Strength <= reported {
-		v.confidence = Low
-	}
-	return v
-}
-
-// summary is the exception with the first line of its message.
-func (t *Traceback) summary() string {
-	if len(t.Message) == 0 || t.Message[0].Text == "" {
-		return t.Type
-	}
-	return t.Type + ": " + t.Message[0].Text
-}
-
-func place(f Frame) string {
-	if f.Line > 0 {
-		return fmt.Sprintf("%s:%d", path.Base(strings.ReplaceAll(f.Path, `\`, "/")), f.Line)
-	}
-	return f.Path
-}
-
-func (f Frame) inFunc() string {
-	if f.Func == "" || f.Func == "<module>" {
-		return "module level"
-	}
-	return "in " + f.Func
-}
-
-// libraryRaised reports whether the innermost call is not the user's.
-func libraryRaised(t *Traceback) bool {
-	return len(t.Frames) > 0 && !userFrame(t.Frames[len(t.Frames)-1])
 }
 
 // suspectFixes turns the suspects that explain the failure into the first
@@ -316,7 +241,7 @@ func (in *incident) unknown(diag *Diagnosis, s standing) {
 	page := in.knowledge.byID[unknownID]
 	diag.Failure, diag.Family, diag.Title = page.ID, page.Family, page.Title
 	diag.Confidence = Low
-	diag.Fix = page.fixes(nil)
+	diag.Fix = filled(page.Fixes, nil)
 	diag.Verify = page.Verify
 	diag.Missing = slices.Clone(page.Missing)
 	var cut *Event

@@ -3,8 +3,9 @@ package crash
 // Event is one thing that a log shows to have gone wrong.
 type Event struct {
 	Page      *Page
-	Signature string // name of the one that matched
-	Strength  int    // of the signature, or of the page
+	Signature *Signature // the one that matched; nil for exit codes and exceptions without a page
+	Strength  int        // of the signature, or of the page
+	Role      Role       // likewise
 	Fields    map[string]string
 	Origin    Origin
 	Line      int    // where it shows, in its input
@@ -19,8 +20,11 @@ type Event struct {
 	Recovered *Step
 	// rankInferred says that the rank is that of the device.
 	rankInferred bool
-	key          string // of its stream
-	order        int    // in which it was found
+	// until is the last line of the same message said again and again, as each
+	// thread of a kernel does.
+	until int
+	key   string // of its stream
+	order int    // in which it was found
 }
 
 // rank is the rank that the event happened on, or -1.
@@ -29,4 +33,28 @@ func (e *Event) rank() int {
 		return e.Origin.Rank
 	}
 	return e.Origin.LocalRank
+}
+
+// last is the last line of the event.
+func (e *Event) last() int {
+	last := max(e.Line, e.until)
+	if e.Traceback != nil {
+		last = max(last, e.Traceback.Last)
+	}
+	return last
+}
+
+// repeats reports whether e says nothing that o, before it in the same stream,
+// does not say.
+func (e *Event) repeats(o *Event) bool {
+	return e.Traceback == nil && o.Traceback == nil && !e.Listed && !o.Listed && e.Page == o.Page && e.Signature == o.Signature &&
+		e.key == o.key && e.Origin.Rank == o.Origin.Rank && e.Origin.PID == o.Origin.PID && e.Fields["gpu"] == o.Fields["gpu"]
+}
+
+// ownFixes are those for this message in particular.
+func (e *Event) ownFixes(fields map[string]string) []Fix {
+	if e.Signature == nil {
+		return nil
+	}
+	return filled(e.Signature.Fixes, fields)
 }

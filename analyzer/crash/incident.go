@@ -10,6 +10,7 @@ import (
 
 // Strengths that the attribution itself refers to.
 const (
+	confirmed    = 5 // what hardware, kernel or scheduler say
 	ownException = 4 // what a program did itself
 	fatalSignal  = 3
 	reported     = 1 // what may only repeat another failure
@@ -60,7 +61,7 @@ func (in *incident) attribute() standing {
 		if s.initiating != nil && e.Page == s.initiating.Page && e.key == s.initiating.key {
 			continue // the same process says it again
 		}
-		if e != s.initiating && e.Recovered == nil && e.Page.ID != unknownID && e.Page.Role != RoleAdvice {
+		if e != s.initiating && e.Recovered == nil && e.Page.ID != unknownID && e.Role != RoleAdvice {
 			s.collateral = append(s.collateral, e)
 		}
 	}
@@ -82,14 +83,6 @@ func (in *incident) strength(e *Event) int {
 		return 2
 	}
 	return e.Strength
-}
-
-// last is the last line of the event.
-func (e *Event) last() int {
-	if e.Traceback != nil {
-		return max(e.Line, e.Traceback.Last)
-	}
-	return e.Line
 }
 
 // earliest picks the first of events of equal strength. Within one input the

@@ -14,8 +14,11 @@ func (s *inputState) traceback(t *Traceback, key string, listed *worker) {
 	}
 	best := s.judge(t)
 	e := &Event{
-		Page: best.page, Signature: best.signature, Strength: best.strength, Fields: best.fields, Origin: best.of.Origin,
-		Line: best.line(), Text: best.text(), Traceback: best.of,
+		Page: best.page, Signature: best.signature, Strength: best.strength, Role: best.page.Role, Fields: best.fields,
+		Origin: best.of.Origin, Line: best.line(), Text: best.text(), Traceback: best.of,
+	}
+	if best.signature != nil {
+		e.Role = best.signature.Role
 	}
 	if e.Origin.Rank < 0 && t.Outer != nil {
 		e.Origin.Rank = t.Outer.Origin.Rank
@@ -39,7 +42,7 @@ var foreignCall = regexp.MustCompile(`^\s*at [\w$.<>/:]+`)
 type judgement struct {
 	of        *Traceback
 	page      *Page
-	signature string
+	signature *Signature
 	strength  int
 	fields    map[string]string
 	known     bool
@@ -111,7 +114,7 @@ func (s *inputState) judgeOne(t *Traceback) judgement {
 			fields = m
 		}
 	}
-	j.page, j.signature, j.strength, j.fields, j.known = page, sig.Name, sig.strength(page), fields, true
+	j.page, j.signature, j.strength, j.fields, j.known = page, sig, sig.Strength, fields, true
 	return j
 }
 

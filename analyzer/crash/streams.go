@@ -241,7 +241,7 @@ func (s *inputState) lineEvent(l Line, st *stream) bool {
 	}
 	st.traces.close()
 	s.add(&Event{
-		Page: page, Signature: sig.Name, Strength: sig.strength(page), Fields: fields, Origin: l.Origin, Line: l.No, Text: l.Text,
+		Page: page, Signature: sig, Strength: sig.Strength, Role: sig.Role, Fields: fields, Origin: l.Origin, Line: l.No, Text: l.Text,
 	}, st.key, l.No)
 	return true
 }
@@ -258,7 +258,7 @@ func (s *inputState) worker(w worker, key string) {
 	origin := noOrigin(s.number)
 	origin.Rank, origin.LocalRank, origin.Host, origin.Time, origin.PID = w.rank, w.localRank, w.host, w.time, w.pid
 	s.add(&Event{
-		Page: page, Signature: "exit code", Strength: page.Strength, Fields: map[string]string{"exit_code": fmt.Sprint(w.exitCode), "pid": fmt.Sprint(w.pid)},
+		Page: page, Strength: page.Strength, Role: page.Role, Fields: map[string]string{"exit_code": fmt.Sprint(w.exitCode), "pid": fmt.Sprint(w.pid)},
 		Origin: origin, Line: w.line, Text: fmt.Sprintf("rank %d: exit code %d (pid %d)", w.rank, w.exitCode, w.pid),
 		Listed: true, NamedRoot: w.root,
 	}, key, w.line)
@@ -275,12 +275,22 @@ func (s *inputState) add(e *Event, key string, first int) {
 	if e.Origin.PID < 0 && e.Fields["pid"] != "" {
 		e.Origin.PID = number(e.Fields["pid"])
 	}
+	if e.Origin.Rank < 0 && e.Fields["rank"] != "" {
+		e.Origin.Rank = number(e.Fields["rank"])
+	}
+	if e.Origin.Host == "" {
+		e.Origin.Host = e.Fields["host"]
+	}
 	e.Step = Step{Number: -1, Epoch: -1}
 	if step, ok := s.prog.latest[key]; ok {
 		e.Step = step
 	} else if s.prog.newest.known() {
 		e.Step = s.prog.newest // often only one rank prints
 		e.Step.Borrowed = true
+	}
+	if n := len(s.events); n > 0 && e.repeats(s.events[n-1]) {
+		s.events[n-1].until = e.Line
+		return
 	}
 	s.incident.order++
 	e.order = s.incident.order

@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"encoding/json"
 	"os"
-	"path/filepath"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -15,10 +14,8 @@ import (
 // Whatever the input, there is a diagnosis, it is the same each time, its lines
 // are lines of the input, and it can be shown.
 func FuzzDiagnose(f *testing.F) {
-	names, err := filepath.Glob(filepath.Join(logs, "*.txt"))
-	require.NoError(f, err)
-	for _, name := range names {
-		text, err := os.ReadFile(name)
+	for _, incident := range incidents(f) {
+		text, err := os.ReadFile(incident.files[0])
 		require.NoError(f, err)
 		if len(text) < 6000 {
 			f.Add(text)

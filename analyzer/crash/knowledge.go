@@ -1,0 +1,114 @@
+package crash
+
+import (
+	"fmt"
+	"slices"
+)
+
+// Knowledge is a set of pages that fit together.
+type Knowledge struct {
+	pages      []*Page
+	signatures []pageSignature // in the order in which they are tried
+	byID       map[string]*Page
+	byExit     map[int]*Page
+	words      *literals // all of the signatures'
+	wanted     *literals // these, and what else makes a line worth a look
+}
+
+// The pages that the engine itself refers to.
+const (
+	unknownID         = "unknown"
+	pythonExceptionID = "python.exception"
+)
+
+// NewKnowledge checks that pages fit together.
+func NewKnowledge(pages []Page) (*Knowledge, error) {
+	k := &Knowledge{byID: make(map[string]*Page), byExit: make(map[int]*Page)}
+	var words []string
+	for i := range pages {
+		p := &pages[i]
+		if err := p.Validate(); err != nil {
+			return nil, fmt.Errorf("page %s: %w", p.ID, err)
+		}
+		if k.byID[p.ID] != nil {
+			return nil, fmt.Errorf("page %s: there are two of them", p.ID)
+		}
+		k.byID[p.ID] = p
+		k.pages = append(k.pages, p)
+		for _, s := range p.Signatures {
+			words = append(words, s.Literals...)
+		}
+		for _, code := range p.ExitCodes {
+			if other := k.byExit[code]; other != nil {
+				return nil, fmt.Errorf("page %s: exit code %d is that of %s", p.ID, code, other.ID)
+			}
+			k.byExit[code] = p
+		}
+	}
+	for _, p := range k.pages {
+		if p.Refines == "" {
+			continue
+		}
+		base := k.byID[p.Refines]
+		switch {
+		case base == nil:
+			return nil, fmt.Errorf("page %s: refines %s, which does not exist", p.ID, p.Refines)
+		case refiners[base.ID] == nil:
+			return nil, fmt.Errorf("page %s: refines %s, which nothing tells apart", p.ID, p.Refines)
+		}
+	}
+	for _, p := range k.pages {
+		for _, id := range p.Confirms {
+			if k.byID[id] == nil {
+				return nil, fmt.Errorf("page %s: confirms %s, which does not exist", p.ID, id)
+			}
+		}
+	}
+	for _, id := range append([]string{unknownID, pythonExceptionID}, refinedIDs()...) {
+		if k.byID[id] == nil {
+			return nil, fmt.Errorf("page %s is missing", id)
+		}
+	}
+	k.words = newLiterals(words)
+	k.wanted = newLiterals(slices.Concat(words, coreLiterals, seriesLiterals, extraLiterals))
+	for _, p := range k.pages {
+		for i := range p.Signatures {
+			k.signatures = append(k.signatures, pageSignature{p, &p.Signatures[i]})
+		}
+	}
+	slices.SortStableFunc(k.signatures, func(a, b pageSignature) int { return b.Strength - a.Strength })
+	return k, nil
+}
+
+// pageSignature is a signature with its page.
+type pageSignature struct {
+	page *Page
+	*Signature
+}
+
+// recognise finds the page whose signature matches text. Signatures of what can
+// start an incident come before those of what only follows from one; those of
+// equal strength are tried in the order of their pages' ids.
+func (k *Knowledge) recognise(text string, scope Scope) (*Page, *Signature, map[string]string) {
+	if !k.words.in(text) {
+		return nil, nil, nil
+	}
+	for _, s := range k.signatures {
+		if s.Scope != scope && s.Scope != Anywhere {
+			continue
+		}
+		if fields := s.match(text); fields != nil {
+			return s.page, s.Signature, fields
+		}
+	}
+	return nil, nil, nil
+}
+
+// Recognise names the page and the signature that know a message, if any do.
+func (k *Knowledge) Recognise(message string, scope Scope) (id, signature string) {
+	page, sig, _ := k.recognise(message, scope)
+	if page == nil {
+		return "", ""
+	}
+	return page.ID, sig.Name
+}

@@ -1,0 +1,117 @@
+package crash
+
+import (
+	"fmt"
+	"path"
+	"strings"
+)
+
+// plainVerdict is the answer about an event whose page needs no refinement.
+func (in *incident) plainVerdict(e *Event) verdict {
+	v := verdict{failure: e.Page.ID, confidence: e.confidence(), fields: make(map[string]string)}
+	for name, value := range e.Fields {
+		v.fields[name] = value
+	}
+	v.cause = e.said()
+	for _, cause := range e.causes() {
+		if text, complete := fill(cause, v.fields); complete {
+			v.cause = text
+			break
+		}
+	}
+	v.cause = strings.TrimSuffix(strings.TrimSpace(v.cause), ".") + "."
+	t := e.Traceback
+	if t == nil {
+		return v
+	}
+	if f, ok := t.innermost(userFrame); ok {
+		v.fields["path"], v.fields["line"], v.fields["function"] = f.Path, fmt.Sprint(f.Line), f.Func
+		v.cause += raisedAt(t, f)
+	}
+	if t.Cause != nil && t.Cause.Type != "" {
+		v.cause += fmt.Sprintf(" It followed from %s.", strings.TrimSuffix(t.Cause.summary(), "."))
+	}
+	if t.Outer != nil && t.Outer.Type != "" && len(t.Outer.Message) > 0 {
+		v.cause += fmt.Sprintf(" It was reported by %s.", strings.TrimSuffix(t.Outer.summary(), "."))
+	}
+	if t.Headless || t.Bare {
+		v.missing = append(v.missing, "the top of the traceback")
+	}
+	return v
+}
+
+// said is what the log says of the event.
+func (e *Event) said() string {
+	if e.Page.ID == pythonExceptionID {
+		return strings.TrimSuffix(e.Fields["type"]+": "+e.Fields["message"], ": ")
+	}
+	return e.Text
+}
+
+// causes are the explanations of the event, the most exact one first.
+func (e *Event) causes() []string {
+	if e.Signature == nil {
+		return []string{e.Page.Cause}
+	}
+	return []string{e.Signature.Cause, e.Page.Cause}
+}
+
+// confidence is how sure the event is by itself: what the text proves is High.
+// A signal has more causes than one, and a report may only repeat another rank's
+// failure. An exception known from its page is what it is without its calls; of
+// any other a line alone may come from elsewhere.
+func (e *Event) confidence() Confidence {
+	c := High
+	switch {
+	case e.Strength <= reported:
+		c = Low
+	case e.Strength <= fatalSignal:
+		c = Medium
+	}
+	most := e.Page.Confidence
+	if e.Signature != nil {
+		most = e.Signature.Confidence
+	}
+	if most != "" {
+		c = c.atMost(most)
+	}
+	if t := e.Traceback; t != nil {
+		if t.Headless || t.Bare {
+			c = c.atMost(Medium)
+		}
+		if t.Bare && e.Page.ID == pythonExceptionID {
+			c = Low
+		}
+	}
+	return c
+}
+
+// raisedAt says where in the user's code an exception came up.
+func raisedAt(t *Traceback, f Frame) string {
+	if len(t.Frames) > 0 && !userFrame(t.Frames[len(t.Frames)-1]) {
+		return fmt.Sprintf(" It was raised in a library that %s (%s) called.", place(f), f.inFunc())
+	}
+	return fmt.Sprintf(" It was raised in %s (%s).", place(f), f.inFunc())
+}
+
+// summary is the exception with the first line of its message.
+func (t *Traceback) summary() string {
+	if len(t.Message) == 0 || t.Message[0].Text == "" {
+		return t.Type
+	}
+	return t.Type + ": " + t.Message[0].Text
+}
+
+func place(f Frame) string {
+	if f.Line > 0 {
+		return fmt.Sprintf("%s:%d", path.Base(strings.ReplaceAll(f.Path, `\`, "/")), f.Line)
+	}
+	return f.Path
+}
+
+func (f Frame) inFunc() string {
+	if f.Func == "" || f.Func == "<module>" {
+		return "module level"
+	}
+	return "in " + f.Func
+}

@@ -1,0 +1,114 @@
+package failures
+
+import (
+	"bytes"
+	"cmp"
+	"errors"
+	"fmt"
+	"strings"
+
+	"github.com/goccy/go-yaml"
+
+	"github.com/graphleak/graphleak/analyzer/crash"
+)
+
+// frontMatter is the YAML at the start of a page.
+type frontMatter struct {
+	ID         string           `yaml:"id"`
+	Title      string           `yaml:"title"`
+	Family     string           `yaml:"family"`
+	Role       crash.Role       `yaml:"role"`
+	Strength   int              `yaml:"strength"`
+	Confidence crash.Confidence `yaml:"confidence"`
+	Refines    string           `yaml:"refines"`
+	Confirms   []string         `yaml:"confirms"`
+	Cause      string           `yaml:"cause"`
+	Signatures []signature      `yaml:"signatures"`
+	ExitCodes  []int            `yaml:"exit_codes"`
+	Fix        []fix            `yaml:"fix"`
+	Verify     struct {
+		Command string `yaml:"command"`
+		Expect  string `yaml:"expect"`
+	} `yaml:"verify"`
+	Missing []string `yaml:"missing"`
+	Related []string `yaml:"related"`
+}
+
+type signature struct {
+	Name       string           `yaml:"name"`
+	Versions   string           `yaml:"versions"`
+	Scope      crash.Scope      `yaml:"scope"`
+	Literals   []string         `yaml:"literals"`
+	Pattern    string           `yaml:"pattern"`
+	Example    string           `yaml:"example"`
+	Role       crash.Role       `yaml:"role"`     // that of the page if missing
+	Strength   *int             `yaml:"strength"` // likewise
+	Confidence crash.Confidence `yaml:"confidence"`
+	Lasting    bool             `yaml:"lasting"`
+	Cause      string           `yaml:"cause"`
+	Fix        []fix            `yaml:"fix"`
+}
+
+type fix struct {
+	Title  string `yaml:"title"`
+	Detail string `yaml:"detail"`
+}
+
+var fence = []byte("---\n")
+
+// parse reads one page.
+func parse(name string, src []byte) (crash.Page, error) {
+	rest, ok := bytes.CutPrefix(src, fence)
+	if !ok {
+		return crash.Page{}, errors.New("a page starts with front matter between lines of ---")
+	}
+	head, body, ok := bytes.Cut(rest, append([]byte("\n"), fence...))
+	if !ok {
+		return crash.Page{}, errors.New("the front matter does not end with a line of ---")
+	}
+	var fm frontMatter
+	if err := yaml.UnmarshalWithOptions(head, &fm, yaml.Strict()); err != nil {
+		return crash.Page{}, fmt.Errorf("front matter: %w", err)
+	}
+	if want := fm.ID + ".md"; name != want {
+		return crash.Page{}, fmt.Errorf("the page of %s is called %s", fm.ID, want)
+	}
+	page := crash.Page{
+		ID: fm.ID, Title: fm.Title, Family: fm.Family, Role: fm.Role, Strength: fm.Strength, Confidence: fm.Confidence,
+		Refines: fm.Refines, Confirms: fm.Confirms, Cause: strings.TrimSpace(fm.Cause), ExitCodes: fm.ExitCodes, Fixes: fixes(fm.Fix),
+		Verify: crash.Verify(fm.Verify), Missing: fm.Missing, Related: fm.Related, Body: strings.TrimLeft(string(body), "\n"),
+	}
+	for _, s := range fm.Signatures {
+		compiled, err := s.compile(&fm)
+		if err != nil {
+			return crash.Page{}, fmt.Errorf("signature %s: %w", s.Name, err)
+		}
+		page.Signatures = append(page.Signatures, compiled)
+	}
+	return page, page.Validate()
+}
+
+// compile makes the signature that runs, with what it has from its page.
+func (s *signature) compile(page *frontMatter) (crash.Signature, error) {
+	pattern, err := compile(s.Pattern)
+	if err != nil {
+		return crash.Signature{}, err
+	}
+	strength := page.Strength
+	if s.Strength != nil {
+		strength = *s.Strength
+	}
+	return crash.Signature{
+		Name: s.Name, Versions: s.Versions, Scope: s.Scope, Literals: s.Literals, Pattern: pattern, Example: s.Example,
+		Role: cmp.Or(s.Role, page.Role), Strength: strength, Confidence: cmp.Or(s.Confidence, page.Confidence), Lasting: s.Lasting,
+		Cause: strings.TrimSpace(s.Cause), Fixes: fixes(s.Fix),
+	}, nil
+}
+
+func fixes(list []fix) []crash.Fix {
+	var out []crash.Fix
+	for _, f := range list {
+		out = append(out, crash.Fix{Title: strings.TrimSpace(f.Title), Detail: strings.TrimSpace(f.Detail)})
+	}
+	return out
+}
