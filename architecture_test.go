@@ -22,19 +22,20 @@ const modulePath = "github.com/graphleak/graphleak"
 // import besides itself. A package belongs to the longest name that it starts
 // with. See docs/architecture.md.
 var layers = map[string][]string{
-	"analyzer/text":    {},
-	"analyzer/sources": {},
-	"analyzer/syntax":  {"analyzer/text"},
-	"analyzer/names":   {"analyzer/text", "analyzer/syntax"},
-	"analyzer/torch":   {"analyzer/text", "analyzer/syntax", "analyzer/names"},
-	"analyzer/flow":    {"analyzer/text", "analyzer/syntax", "analyzer/names", "analyzer/torch"},
-	"rules":            {"analyzer/text", "analyzer/syntax", "analyzer/names", "analyzer/torch", "analyzer/flow"},
-	"rules/failures":   {"analyzer/text", "analyzer/syntax", "analyzer/crash", "rules"},
-	"rules/eval":       {"analyzer/sources", "analyzer/text", "rules"},
-	"report":           {"analyzer/sources", "analyzer/text", "rules"},
-	"analyzer/crash":   {"analyzer/text"},
-	"server":           {"analyzer/text", "analyzer/syntax", "analyzer/sources", "analyzer/crash", "rules", "rules/failures"},
-	"":                 {"analyzer/text", "analyzer/syntax", "analyzer/sources", "analyzer/crash", "rules", "rules/failures", "report", "server"},
+	"analyzer/text":     {},
+	"analyzer/syntax":   {"analyzer/text"},
+	"analyzer/notebook": {"analyzer/text", "analyzer/syntax"},
+	"analyzer/sources":  {"analyzer/syntax", "analyzer/notebook"},
+	"analyzer/names":    {"analyzer/text", "analyzer/syntax"},
+	"analyzer/torch":    {"analyzer/text", "analyzer/syntax", "analyzer/names"},
+	"analyzer/flow":     {"analyzer/text", "analyzer/syntax", "analyzer/names", "analyzer/torch"},
+	"rules":             {"analyzer/text", "analyzer/syntax", "analyzer/names", "analyzer/torch", "analyzer/flow"},
+	"rules/failures":    {"analyzer/text", "analyzer/syntax", "analyzer/crash", "rules"},
+	"rules/eval":        {"analyzer/sources", "analyzer/text", "rules"},
+	"report":            {"analyzer/notebook", "analyzer/sources", "analyzer/text", "rules"},
+	"analyzer/crash":    {"analyzer/text"},
+	"server":            {"analyzer/text", "analyzer/syntax", "analyzer/notebook", "analyzer/sources", "analyzer/crash", "rules", "rules/failures"},
+	"":                  {"analyzer/text", "analyzer/syntax", "analyzer/sources", "analyzer/crash", "rules", "rules/failures", "report", "server"},
 }
 
 // reserved are the packages from outside that only one layer may import, so

@@ -18,7 +18,6 @@ import (
 	"golang.org/x/sync/errgroup"
 
 	"github.com/graphleak/graphleak/analyzer/sources"
-	"github.com/graphleak/graphleak/analyzer/syntax"
 	"github.com/graphleak/graphleak/analyzer/text"
 	"github.com/graphleak/graphleak/report"
 	"github.com/graphleak/graphleak/rules"
@@ -120,11 +119,12 @@ func (c *checkCmd) inputs(ctx context.Context, stdin io.Reader) ([]input, []sour
 	if c.readsStdin() {
 		// The checker says what is wrong with a text above the cap; one byte more
 		// is enough for that.
-		content, err := io.ReadAll(io.LimitReader(stdin, syntax.MaxBytes+1))
+		name := cmp.Or(c.StdinFilename, stdinPath)
+		content, err := io.ReadAll(io.LimitReader(stdin, int64(sources.Limit(name))+1))
 		if err != nil {
 			return nil, nil, fmt.Errorf("read standard input: %w", err)
 		}
-		return []input{{path: cmp.Or(c.StdinFilename, stdinPath), text: content}}, nil, nil
+		return []input{{path: name, text: content}}, nil, nil
 	}
 	paths := c.Paths
 	if len(paths) == 0 {
@@ -144,7 +144,7 @@ func (c *checkCmd) inputs(ctx context.Context, stdin io.Reader) ([]input, []sour
 // outcome is what became of one input.
 type outcome struct {
 	path     string
-	text     []byte // what the findings speak of, if there are any
+	source   *sources.Source // what the findings speak of, if there are any
 	findings []rules.Finding
 	skipped  string // what was not checked, and why
 
@@ -197,44 +197,53 @@ func survive(path string, check func() (outcome, error)) (o outcome, err error) 
 // checkInput checks one input, and tries fixes on it if asked to. It fails only
 // when ctx ends.
 func (c *checkCmd) checkInput(ctx context.Context, checker *rules.Checker, in input, fix bool) (outcome, error) {
-	content := in.text
-	if content == nil {
-		var err error
-		if content, err = sources.Read(in.path, syntax.MaxBytes); err != nil {
-			return outcome{path: in.path, skipped: err.Error()}, nil
-		}
+	source, err := in.load()
+	if err != nil {
+		return outcome{path: in.path, skipped: err.Error()}, nil
 	}
 	check := func(ctx context.Context, src rules.Source) (rules.Report, error) {
 		rep, err := checker.Check(ctx, src)
 		rep.Findings = slices.DeleteFunc(rep.Findings, c.isUnwanted)
 		return rep, err
 	}
-	src := rules.Source{Path: in.path, Text: content}
+	src := rules.Source{Path: in.path, Text: source.Code, Notebook: source.Notebook != nil}
 	rep, err := check(ctx, src)
 	if err != nil {
 		return outcome{}, err
 	}
 	o := outcome{path: in.path, findings: rep.Findings, skipped: rep.Skipped}
 	if o.skipped == "" {
-		o.skipped = describeDamage(content, rep.Damaged)
+		o.skipped = describeDamage(source, rep.Damaged)
 	}
 	if len(o.findings) > 0 {
-		o.text = content
+		o.source = &source
 	}
 	if !fix {
 		return o, nil
 	}
-	o.original, o.fixed, o.left = content, content, len(o.findings)
+	o.original, o.fixed, o.left = source.Data, source.Data, len(o.findings)
 	repaired, err := repair.Apply(ctx, check, src, rep, c.UnsafeFixes)
-	switch {
-	case ctx.Err() != nil:
+	if ctx.Err() != nil {
 		return outcome{}, ctx.Err()
-	case err != nil:
+	}
+	fixed := source.Data
+	if err == nil {
+		fixed, err = source.With(repaired.Text)
+	}
+	if err != nil {
 		o.unfixed = err
-	default:
-		o.fixed, o.fixes, o.left = repaired.Text, repaired.Applied, len(repaired.Report.Findings)
+	} else {
+		o.fixed, o.fixes, o.left = fixed, repaired.Applied, len(repaired.Report.Findings)
 	}
 	return o, nil
+}
+
+// load reads the input.
+func (in input) load() (sources.Source, error) {
+	if in.text != nil {
+		return sources.New(in.path, in.text)
+	}
+	return sources.Load(in.path)
 }
 
 func (c *checkCmd) isUnwanted(f rules.Finding) bool {
@@ -242,41 +251,47 @@ func (c *checkCmd) isUnwanted(f rules.Finding) bool {
 	return len(c.Select) > 0 && !slices.ContainsFunc(c.Select, matches) || slices.ContainsFunc(c.Ignore, matches)
 }
 
-// describeDamage says which lines could not be parsed and so were not checked,
+// describeDamage says which lines, or cells of a notebook, could not be parsed and so were not checked,
 // or nothing.
-func describeDamage(src []byte, damaged []text.Span) string {
+func describeDamage(src sources.Source, damaged []text.Span) string {
 	if len(damaged) == 0 {
 		return ""
 	}
-	m := text.NewMapper(src)
-	var lines []string
+	unit, at := "line", text.NewMapper(src.Code).LineAt
+	if nb := src.Notebook; nb != nil {
+		unit, at = "cell", func(offset int) int { return nb.Number(nb.At(offset)) - 1 }
+	}
+	var places []string
 	for _, span := range damaged {
-		first, last := m.LineAt(span.Start)+1, m.LineAt(max(span.Start, span.End-1))+1
+		first, last := at(span.Start)+1, at(max(span.Start, span.End-1))+1
 		if first == last {
-			lines = append(lines, fmt.Sprint(first))
+			places = append(places, fmt.Sprint(first))
 		} else {
-			lines = append(lines, fmt.Sprintf("%d-%d", first, last))
+			places = append(places, fmt.Sprintf("%d-%d", first, last))
 		}
 	}
-	const shown = 5
-	if more := len(lines) - shown; more > 0 {
-		lines = append(lines[:shown], fmt.Sprintf("and %d more places", more))
+	if places = slices.Compact(places); len(places) > 1 || strings.Contains(places[0], "-") {
+		unit += "s"
 	}
-	return "syntax errors in lines " + strings.Join(lines, ", ")
+	const shown = 5
+	if more := len(places) - shown; more > 0 {
+		places = append(places[:shown], fmt.Sprintf("and %d more places", more))
+	}
+	return "syntax errors in " + unit + " " + strings.Join(places, ", ")
 }
 
 // summarize joins the outcomes of all inputs.
 func summarize(outcomes []outcome, skipped []sources.Skipped) report.Result {
 	result := report.Result{
-		Texts:   make(map[string][]byte),
+		Sources: make(map[string]sources.Source),
 		Files:   len(outcomes),
 		Skipped: skipped,
 		Rules:   leaks.All(),
 		Version: currentVersion(),
 	}
 	for _, o := range outcomes {
-		if o.text != nil {
-			result.Texts[o.path] = o.text
+		if o.source != nil {
+			result.Sources[o.path] = *o.source
 		}
 		if o.skipped != "" {
 			result.Skipped = append(result.Skipped, sources.Skipped{Path: o.path, Reason: o.skipped})
@@ -285,7 +300,7 @@ func summarize(outcomes []outcome, skipped []sources.Skipped) report.Result {
 	slices.SortStableFunc(result.Skipped, func(a, b sources.Skipped) int { return cmp.Compare(a.Path, b.Path) })
 	for _, o := range outcomes {
 		for _, f := range o.findings {
-			f.Evidence = quoted(f, result.Texts)
+			f.Evidence = quoted(f, result.Sources)
 			result.Findings = append(result.Findings, f)
 		}
 	}
@@ -293,20 +308,20 @@ func summarize(outcomes []outcome, skipped []sources.Skipped) report.Result {
 }
 
 // quoted is the evidence of f in files that can be shown. Files that f leads to
-// but that are not in texts yet are read and added. Their paths are written like
+// but that are not known yet are read and added. Their paths are written like
 // that of f: relative to the working directory, or absolute.
-func quoted(f rules.Finding, texts map[string][]byte) []rules.Evidence {
+func quoted(f rules.Finding, known map[string]sources.Source) []rules.Evidence {
 	var evidence []rules.Evidence
 	for _, e := range f.Evidence {
 		if !filepath.IsAbs(f.Path) {
 			e.Path = relative(e.Path)
 		}
-		if _, known := texts[e.Path]; !known {
-			content, err := sources.Read(e.Path, syntax.MaxBytes)
+		if _, ok := known[e.Path]; !ok {
+			source, err := sources.Load(e.Path)
 			if err != nil {
 				continue // it was there a moment ago
 			}
-			texts[e.Path] = content
+			known[e.Path] = source
 		}
 		evidence = append(evidence, e)
 	}
@@ -385,7 +400,7 @@ func replace(path string, was, content []byte) error {
 	if err != nil {
 		return err
 	}
-	now, err := sources.Read(path, syntax.MaxBytes)
+	now, err := sources.Read(path, sources.Limit(path))
 	if err != nil {
 		return err
 	}

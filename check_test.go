@@ -36,12 +36,19 @@ const clean = "def add(a, b):\n    return a + b\n"
 
 type checkFinding struct {
 	Path, Code, Rule, Severity, Message, Memory, Keeps, Confidence string
+	Cell                                                           int
 	Range                                                          extent
 	Evidence                                                       []struct {
 		Path, Message string
 		Range         extent
 	}
-	Fixes []struct{ Title, Safety string }
+	Fixes []struct {
+		Title, Safety string
+		Edits         []struct {
+			Cell  int
+			Range extent
+		}
+	}
 }
 
 type extent struct{ Start, End struct{ Line, Column int } }

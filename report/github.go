@@ -14,7 +14,7 @@ import (
 func writeGitHub(w io.Writer, result Result, l locator) error {
 	out := bufio.NewWriter(w)
 	for _, f := range result.Findings {
-		at := l.extent(f.Path, f.Span)
+		at := l.inFile(f.Path, f.Span)
 		fmt.Fprintf(out, "::%s file=%s,line=%d,endLine=%d", githubLevel(f.Severity), escapeProperty(slashed(f.Path)), at.Start.Line, at.End.Line)
 		// GitHub refuses columns for annotations of several lines.
 		if at.Start.Line == at.End.Line {

@@ -19,6 +19,7 @@ type jsonReport struct {
 
 type jsonFinding struct {
 	Path       string           `json:"path"`
+	Cell       int              `json:"cell,omitempty"` // of a notebook, from 1
 	Code       string           `json:"code"`
 	Rule       string           `json:"rule"`
 	Severity   rules.Severity   `json:"severity"`
@@ -33,6 +34,7 @@ type jsonFinding struct {
 
 type jsonEvidence struct {
 	Path    string `json:"path"`
+	Cell    int    `json:"cell,omitempty"` // of a notebook, from 1
 	Range   extent `json:"range"`
 	Message string `json:"message"`
 }
@@ -45,6 +47,7 @@ type jsonFix struct {
 
 type jsonEdit struct {
 	Path    string `json:"path"`
+	Cell    int    `json:"cell,omitempty"` // of a notebook, from 1
 	Range   extent `json:"range"`
 	NewText string `json:"newText"`
 }
@@ -75,13 +78,15 @@ func writeJSON(w io.Writer, result Result, l locator) error {
 }
 
 func toJSON(f rules.Finding, l locator) jsonFinding {
+	at := l.place(f.Path, f.Span)
 	out := jsonFinding{
 		Path:       slashed(f.Path),
+		Cell:       at.cell,
 		Code:       f.Code,
 		Rule:       f.Rule,
 		Severity:   f.Severity,
 		Message:    f.Message,
-		Range:      l.extent(f.Path, f.Span),
+		Range:      at.extent(),
 		Memory:     f.Memory,
 		Keeps:      f.Keeps,
 		Confidence: f.Confidence,
@@ -89,19 +94,23 @@ func toJSON(f rules.Finding, l locator) jsonFinding {
 		Fixes:      make([]jsonFix, 0, len(f.Fixes)),
 	}
 	for _, e := range f.Evidence {
+		at := l.place(e.Path, e.Span)
 		out.Evidence = append(out.Evidence, jsonEvidence{
 			Path:    slashed(e.Path),
-			Range:   l.extent(e.Path, e.Span),
+			Cell:    at.cell,
+			Range:   at.extent(),
 			Message: e.Message,
 		})
 	}
 	for _, fix := range f.Fixes {
 		edits := make([]jsonEdit, 0, len(fix.Edits))
 		for _, e := range fix.Edits {
+			edit, at := l.edit(e)
 			edits = append(edits, jsonEdit{
 				Path:    slashed(e.Path),
-				Range:   l.extent(e.Path, e.Span),
-				NewText: e.New,
+				Cell:    at.cell,
+				Range:   at.extent(),
+				NewText: edit,
 			})
 		}
 		out.Fixes = append(out.Fixes, jsonFix{Title: fix.Title, Safety: fix.Safety, Edits: edits})

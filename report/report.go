@@ -17,9 +17,8 @@ import (
 // Result is the outcome of a check of several files.
 type Result struct {
 	Findings []rules.Finding // in the order in which they are written
-	// Texts are the sources that the findings and their evidence speak of, by
-	// path.
-	Texts   map[string][]byte
+	// Sources are what the findings and their evidence speak of, by path.
+	Sources map[string]sources.Source
 	Files   int // how many files were checked
 	Skipped []sources.Skipped
 	Rules   []*rules.Rule // those that ran
@@ -40,7 +39,7 @@ const (
 
 // Write writes the result to w. Color concerns Text alone.
 func Write(w io.Writer, result Result, format Format, color bool) error {
-	l := newLocator(result.Texts)
+	l := newLocator(result.Sources)
 	switch format {
 	case Text:
 		return writeText(w, result, l, color)
@@ -69,30 +68,85 @@ type extent struct {
 
 // locator translates spans of the sources of one report.
 type locator struct {
-	texts   map[string][]byte
-	mappers map[string]*text.Mapper
+	sources map[string]sources.Source
+	mappers map[unit]*text.Mapper
 }
 
-func newLocator(texts map[string][]byte) locator {
-	return locator{texts: texts, mappers: make(map[string]*text.Mapper)}
+// unit is a text whose lines are counted: a file, or a cell of a notebook.
+type unit struct {
+	path string
+	cell int // from 1; 0 for the file
 }
 
-func (l locator) mapper(path string) *text.Mapper {
-	m := l.mappers[path]
+func newLocator(from map[string]sources.Source) locator {
+	return locator{sources: from, mappers: make(map[unit]*text.Mapper)}
+}
+
+// mapper is that of a unit with the given text.
+func (l locator) mapper(u unit, src []byte) *text.Mapper {
+	m := l.mappers[u]
 	if m == nil {
-		m = text.NewMapper(l.texts[path])
-		l.mappers[path] = m
+		m = text.NewMapper(src)
+		l.mappers[u] = m
 	}
 	return m
 }
 
-func (l locator) position(path string, offset int) position {
-	p := l.mapper(path).Position(offset, text.UTF32)
-	return position{Line: p.Line + 1, Column: p.Column + 1}
+// place is a span as people know it: in a file, or in a cell of a notebook.
+type place struct {
+	unit
+	src    []byte // of the unit
+	mapper *text.Mapper
+	span   text.Span // in src
 }
 
-func (l locator) extent(path string, span text.Span) extent {
-	return extent{Start: l.position(path, span.Start), End: l.position(path, span.End)}
+func (l locator) place(path string, span text.Span) place {
+	source := l.sources[path]
+	p := place{unit: unit{path: path}, src: source.Code, span: span}
+	if nb := source.Notebook; nb != nil {
+		if i, local := nb.Locate(span); i >= 0 {
+			cell := nb.Cell(i)
+			p = place{unit: unit{path, nb.Number(i)}, src: source.Code[cell.Start:cell.End], span: local}
+		}
+	}
+	p.mapper = l.mapper(p.unit, p.src)
+	return p
+}
+
+func (p place) extent() extent { return extentOf(p.mapper, p.span) }
+
+// edit is the place that an edit replaces and what it puts there.
+func (l locator) edit(e rules.FileEdit) (string, place) {
+	at := l.place(e.Path, e.Span)
+	if nb := l.sources[e.Path].Notebook; nb != nil {
+		if _, local, ok := nb.Edit(e.Edit); ok {
+			at.span = local.Span
+			return local.New, at
+		}
+	}
+	return e.New, at
+}
+
+// inFile is where a span is in its file. A notebook is JSON there.
+func (l locator) inFile(path string, span text.Span) extent {
+	source := l.sources[path]
+	if source.Notebook != nil {
+		span, _ = source.Notebook.Raw(span)
+	}
+	return l.ofFile(path, span)
+}
+
+// ofFile is a span of the bytes of a file.
+func (l locator) ofFile(path string, span text.Span) extent {
+	return extentOf(l.mapper(unit{path: path}, l.sources[path].Data), span)
+}
+
+func extentOf(m *text.Mapper, span text.Span) extent {
+	at := func(offset int) position {
+		p := m.Position(offset, text.UTF32)
+		return position{Line: p.Line + 1, Column: p.Column + 1}
+	}
+	return extent{Start: at(span.Start), End: at(span.End)}
 }
 
 // slashed is a path as reports for programs write it on every system.

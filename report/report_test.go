@@ -48,7 +48,7 @@ func sample(t *testing.T) Result {
 				Edits: []rules.FileEdit{{Path: path, Edit: text.Edit{Span: text.Span{Start: stored.End, End: stored.End}, New: ".item()"}}},
 			}},
 		}},
-		Texts:   map[string][]byte{path: []byte(source)},
+		Sources: read(map[string]string{path: source}),
 		Files:   2,
 		Skipped: []sources.Skipped{{Path: "data/big.py", Reason: "larger than 10 bytes"}},
 		Rules: []*rules.Rule{
@@ -57,6 +57,19 @@ func sample(t *testing.T) Result {
 		},
 		Version: "1.2.3",
 	}
+}
+
+// read are sources with the given contents by path.
+func read(contents map[string]string) map[string]sources.Source {
+	out := make(map[string]sources.Source)
+	for path, content := range contents {
+		source, err := sources.New(path, []byte(content))
+		if err != nil {
+			panic(err)
+		}
+		out[path] = source
+	}
+	return out
 }
 
 func write(t *testing.T, result Result, format Format) string {
@@ -107,8 +120,8 @@ func TestTextOfHostileLines(t *testing.T) {
 			{Path: "a.py", Code: "GL101", Rule: "r", Severity: rules.Hint, Span: text.Span{Start: 0, End: len(line)}},
 			{Path: "b\n.py", Code: "GL101", Rule: "r", Severity: rules.Hint, Span: text.Span{Start: 0, End: 30}},
 		},
-		Texts: map[string][]byte{"a.py": []byte(line), "b\n.py": []byte("f(\n\x1b]0;title\a\n  y)\n")},
-		Files: 2,
+		Sources: read(map[string]string{"a.py": line, "b\n.py": "f(\n\x1b]0;title\a\n  y)\n"}),
+		Files:   2,
 	}, Text)
 	assert.NotContains(t, got, "\x1b")
 	assert.NotContains(t, got, "\u202e")
@@ -198,7 +211,7 @@ func TestSARIFWithoutFindingsIsValid(t *testing.T) {
 func TestSARIFKeepsAbsolutePaths(t *testing.T) {
 	result := Result{
 		Findings: []rules.Finding{{Path: "/home/me/a b.py", Code: "GL101", Rule: "r", Severity: rules.Hint}},
-		Texts:    map[string][]byte{"/home/me/a b.py": []byte("x\n")},
+		Sources:  read(map[string]string{"/home/me/a b.py": "x\n"}),
 		Rules:    []*rules.Rule{{Code: "GL101", Name: "r", Doc: "# R\n"}},
 	}
 	got, err := sarif.FromString(write(t, result, SARIF))
@@ -213,7 +226,7 @@ func TestGitHub(t *testing.T) {
 
 	several := Result{
 		Findings: []rules.Finding{{Path: "a,b:c.py", Code: "GL102", Rule: "r", Severity: rules.Hint, Message: "m", Span: text.Span{Start: 0, End: 3}}},
-		Texts:    map[string][]byte{"a,b:c.py": []byte("(\n)\n")},
+		Sources:  read(map[string]string{"a,b:c.py": "(\n)\n"}),
 	}
 	assert.Equal(t, "::notice file=a%2Cb%3Ac.py,line=1,endLine=2,title=GL102 r::m\n", write(t, several, GitHub))
 }

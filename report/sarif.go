@@ -53,27 +53,37 @@ func sarifResult(f rules.Finding, l locator) *sarif.Result {
 	result := sarif.NewRuleResult(f.Code).
 		WithLevel(sarifLevel(f.Severity)).
 		WithMessage(sarif.NewTextMessage(f.Message)).
-		AddLocation(location(f.Path, l.extent(f.Path, f.Span))).
+		AddLocation(location(f.Path, l.inFile(f.Path, f.Span))).
 		WithProperties(properties)
 	if len(f.Evidence) > 0 {
 		flow := sarif.NewThreadFlow()
 		for _, e := range f.Evidence {
 			flow.AddLocation(sarif.NewThreadFlowLocation().WithLocation(
-				location(e.Path, l.extent(e.Path, e.Span)).WithMessage(sarif.NewTextMessage(e.Message))))
+				location(e.Path, l.inFile(e.Path, e.Span)).WithMessage(sarif.NewTextMessage(e.Message))))
 		}
 		result.AddCodeFlow(sarif.NewCodeFlow().AddThreadFlow(flow))
 	}
 	for _, fix := range f.Fixes {
-		result.AddFixe(sarifFix(fix, l))
+		if fix, ok := sarifFix(fix, l); ok {
+			result.AddFixe(fix)
+		}
 	}
 	return result
 }
 
-// sarifFix groups the edits of a fix by file, as SARIF does.
-func sarifFix(fix rules.Fix, l locator) *sarif.Fix {
+// sarifFix groups the edits of a fix by file, as SARIF does. It reports false
+// for a fix that cannot be told as edits of files.
+func sarifFix(fix rules.Fix, l locator) (*sarif.Fix, bool) {
 	out := sarif.NewFix().WithDescription(sarif.NewTextMessage(fix.Title))
 	changes := make(map[string]*sarif.ArtifactChange)
 	for _, e := range fix.Edits {
+		edit := e.Edit
+		if nb := l.sources[e.Path].Notebook; nb != nil {
+			var ok bool
+			if edit, ok = nb.RawEdit(edit); !ok {
+				return nil, false
+			}
+		}
 		change := changes[e.Path]
 		if change == nil {
 			change = sarif.NewArtifactChange().WithArtifactLocation(artifact(e.Path))
@@ -81,10 +91,10 @@ func sarifFix(fix rules.Fix, l locator) *sarif.Fix {
 			out.AddArtifactChange(change)
 		}
 		change.AddReplacement(sarif.NewReplacement().
-			WithDeletedRegion(region(l.extent(e.Path, e.Span))).
-			WithInsertedContent(sarif.NewArtifactContent().WithText(e.New)))
+			WithDeletedRegion(region(l.ofFile(e.Path, edit.Span))).
+			WithInsertedContent(sarif.NewArtifactContent().WithText(edit.New)))
 	}
-	return out
+	return out, true
 }
 
 func sarifLevel(s rules.Severity) string {

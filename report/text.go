@@ -12,7 +12,6 @@ import (
 	"github.com/fatih/color"
 	"github.com/mattn/go-runewidth"
 
-	"github.com/graphleak/graphleak/analyzer/text"
 	"github.com/graphleak/graphleak/rules"
 )
 
@@ -77,13 +76,13 @@ func writeText(w io.Writer, result Result, l locator, colored bool) error {
 func (out textWriter) finding(f rules.Finding) {
 	severity := out.severity[f.Severity]
 	fmt.Fprintf(out, "%s: %s: %s %s\n",
-		out.path.Sprint(out.at(f.Path, f.Span)),
+		out.path.Sprint(out.place(f.Path, f.Span)),
 		severity.Sprint(f.Severity),
 		printable(f.Message),
 		out.code.Sprintf("[%s %s]", f.Code, f.Rule))
-	out.snippet(f.Path, f.Span, severity)
+	out.snippet(out.place(f.Path, f.Span), severity)
 	for _, e := range f.Evidence {
-		fmt.Fprintf(out, "  %s  %s\n", out.faint.Sprint(out.at(e.Path, e.Span)), printable(e.Message))
+		fmt.Fprintf(out, "  %s  %s\n", out.faint.Sprint(out.place(e.Path, e.Span)), printable(e.Message))
 	}
 	for _, fix := range f.Fixes {
 		how := "--fix"
@@ -95,18 +94,22 @@ func (out textWriter) finding(f rules.Finding) {
 	fmt.Fprintln(out)
 }
 
-func (out textWriter) at(path string, span text.Span) string {
-	p := out.position(path, span.Start)
-	return fmt.Sprintf("%s:%d:%d", printable(path), p.Line, p.Column)
+// String is the place as editors and terminals know it.
+func (p place) String() string {
+	path := printable(p.path)
+	if p.cell > 0 {
+		path += fmt.Sprintf(":cell %d", p.cell)
+	}
+	at := p.extent().Start
+	return fmt.Sprintf("%s:%d:%d", path, at.Line, at.Column)
 }
 
-// snippet shows the line of a span with carets below the span. Of a span of
+// snippet shows the line of a place with carets below its span. Of a span of
 // several lines the first is shown, of a very long line the part around it.
-func (out textWriter) snippet(path string, span text.Span, carets *color.Color) {
-	m := out.mapper(path)
-	number := m.LineAt(span.Start)
-	line := m.Line(number)
-	source := out.texts[path]
+func (out textWriter) snippet(at place, carets *color.Color) {
+	span, source := at.span, at.src
+	number := at.mapper.LineAt(span.Start)
+	line := at.mapper.Line(number)
 
 	before := printable(string(source[line.Start:span.Start]))
 	marked := printable(string(source[span.Start:max(span.Start, min(span.End, line.End))]))

@@ -1,4 +1,4 @@
-// Package sources finds the Python files of a project and reads them.
+// Package sources finds the Python files and notebooks of a project and reads them.
 //
 // It never fails on what it meets on the way: a directory that cannot be
 // listed, a loop of symbolic links or a file that cannot be read becomes one
@@ -22,7 +22,7 @@ import (
 
 // Listing is what Find found.
 type Listing struct {
-	Files   []string // Python files, sorted; relative where the given path was
+	Files   []string // Python files and notebooks, sorted; relative where the given path was
 	Skipped []Skipped
 }
 
@@ -30,10 +30,13 @@ type Listing struct {
 // and why, as one line for a person.
 type Skipped struct{ Path, Reason string }
 
-// IsPython reports whether name is that of a Python source file.
-func IsPython(name string) bool { return filepath.Ext(name) == ".py" }
+// IsPython reports whether name is that of a file with Python code: a source file
+// or a notebook.
+func IsPython(name string) bool { return filepath.Ext(name) == ".py" || isNotebook(name) }
 
-// Find lists the Python files under the given files and directories, each one
+func isNotebook(name string) bool { return filepath.Ext(name) == ".ipynb" }
+
+// Find lists the Python files and notebooks under the given files and directories, each one
 // once however many paths and links lead to it.
 //
 // Below a directory it leaves out what .gitignore files name and what is not

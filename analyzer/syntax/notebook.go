@@ -5,46 +5,43 @@ import (
 	"unicode/utf8"
 )
 
+// CellMarker is the line that stands before each cell in the joined text of a
+// notebook. It is a statement so that no block or bracket of one cell reaches
+// into the next.
+const CellMarker = "pass  # the next cell of the notebook\n"
+
 // blankMagics turns what IPython does not pass on to Python into comments, in
-// place: no byte moves. In src the cells of a notebook follow one another; a
-// line that starts with "# %%" begins a cell, as the text does.
+// place: no byte moves. In src the cells of a notebook follow one another, each
+// behind a [CellMarker]; src may also be one cell.
 //
 // These become comments: line magics (%matplotlib inline), shell commands
 // (!pip install x), help (?x, x?, x??), and whole cells under a magic whose
 // body is not Python (%%bash). Under one whose body is (%%time) only the magic
-// is. In x = !ls and x = %pwd the right side becomes the name _, of which
-// nothing is known.
+// is, and %time gives way to the statement behind it. In x = !ls and x = %pwd
+// the right side becomes the name _, of which nothing is known.
 func blankMagics(src string) string {
-	if !strings.ContainsAny(src, "%!?") {
+	if !strings.ContainsAny(src, escapes) && !strings.Contains(src, CellMarker) {
 		return src
 	}
 	b := blanker{src: src}
-	fresh := true // only blank lines and comments in this cell so far
 	for at := 0; at < len(src); {
-		stop := lineStop(src, at)
-		text := strings.TrimSpace(src[at:stop])
-		switch {
-		case strings.HasPrefix(src[at:], cellMarker):
-			fresh = true
-		case text == "" || text[0] == '#':
-		case fresh && strings.HasPrefix(src[at:], "%%"):
-			if !pythonMagics[magicName(text)] {
-				at = b.comments(at, cellEnd(src, stop))
-				continue
-			}
-			b.comments(at, stop)
-		default:
-			fresh = false
-			at = b.statement(at)
-			continue
-		}
-		at = min(stop+1, len(src))
+		end := cellEnd(src, at)
+		b.cell(at, end)
+		at = end
 	}
 	return b.String()
 }
 
-// cellMarker begins the line before a cell.
-const cellMarker = "# %%"
+// escapes are the characters by which IPython knows its own lines.
+const escapes = "%!?,;/"
+
+// cellEnd is the end of the cell at at: the start of the next marker.
+func cellEnd(src string, at int) int {
+	if i := strings.Index(src[at:], "\n"+CellMarker); i >= 0 {
+		return at + i + 1
+	}
+	return len(src)
+}
 
 // pythonMagics run the body of their cell as Python in the notebook's process.
 var pythonMagics = map[string]bool{
@@ -52,14 +49,6 @@ var pythonMagics = map[string]bool{
 }
 
 func magicName(text string) string { return word(strings.TrimLeft(text, "%")) }
-
-// cellEnd is the start of the marker of the next cell.
-func cellEnd(src string, at int) int {
-	if i := strings.Index(src[at:], "\n"+cellMarker); i >= 0 {
-		return at + i + 1
-	}
-	return len(src)
-}
 
 // blanker copies a text up to done and changes bytes on the way.
 type blanker struct {
@@ -86,6 +75,33 @@ func (b *blanker) blank(start, end int, s string) {
 	b.done = end
 }
 
+// cell looks at the lines of one cell, from at to end.
+func (b *blanker) cell(at, end int) {
+	src := b.src[:end]
+	if strings.HasPrefix(src[at:], CellMarker) {
+		at += len(CellMarker)
+	}
+	fresh := true // only blank lines and comments so far
+	for at < end {
+		stop := lineStop(src, at)
+		text := strings.TrimSpace(src[at:stop])
+		switch {
+		case text == "" || text[0] == '#':
+		case fresh && strings.HasPrefix(src[at:], "%%"):
+			if !pythonMagics[magicName(text)] {
+				b.comments(at, end)
+				return
+			}
+			b.comments(at, stop)
+		default:
+			fresh = false
+			at = b.statement(src, at)
+			continue
+		}
+		at = min(stop+1, end)
+	}
+}
+
 // comments makes every line between start and end a comment. It returns the
 // start of the next line.
 func (b *blanker) comments(start, end int) int {
@@ -101,30 +117,65 @@ func (b *blanker) comments(start, end int) int {
 	return nextStart(b.src, end-1)
 }
 
-// statement looks at the statement that starts on the line at at, and returns
-// the start of the line after it.
-func (b *blanker) statement(at int) int {
-	_, start, _, _ := firstToken(b.src, at)
-	switch b.src[start] {
-	case '%', '!', '?':
-		end := continued(b.src, start)
-		return b.comments(at, end)
+// statement looks at the statement that starts on the line at at of src, which
+// ends with the cell, and returns the start of the line after it.
+func (b *blanker) statement(src string, at int) int {
+	_, start, _, _ := firstToken(src, at)
+	stop := lineStop(src, start)
+	switch {
+	case timed(src[start:stop]):
+		b.blank(start, start+len(timeMagic), "0;")
+		at = start + len(timeMagic)
+	case strings.IndexByte(escapes, src[start]) >= 0:
+		return b.comments(at, continued(src, start))
 	}
-	stop := lineStop(b.src, start)
-	if name, ok := strings.CutSuffix(strings.TrimRight(strings.TrimSpace(b.src[start:stop]), ";"), "?"); ok && isObject(strings.TrimSuffix(name, "?")) {
+	if name, ok := strings.CutSuffix(strings.TrimRight(strings.TrimSpace(src[start:stop]), ";"), "?"); ok && isObject(strings.TrimSuffix(name, "?")) {
 		return b.comments(at, stop)
 	}
-	if value, ok := magicValue(b.src, start, stop); ok {
-		end := continued(b.src, value)
-		stop := lineStop(b.src, value)
-		b.blank(value, value+len(strings.TrimRight(b.src[value:stop], "\r")), "_")
+	if value, ok := magicValue(src, start, stop); ok {
+		end := continued(src, value)
+		stop := lineStop(src, value)
+		b.blank(value, value+len(strings.TrimRight(src[value:stop], "\r")), "_")
 		return b.comments(min(stop+1, end), end)
 	}
-	l, ok := nextLine(b.src, at)
+	l, ok := nextLine(src, at)
 	if !ok {
-		return len(b.src)
+		return len(src)
+	}
+	if l.open && len(src) < len(b.src) && tripleOpen(src[l.start:], l.next-l.start) {
+		return b.comments(start, len(src)) // a string does not go on in the next cell
 	}
 	return l.next
+}
+
+const timeMagic = "%time"
+
+// timed reports whether a line runs a statement under %time, which keeps what
+// the statement assigns.
+func timed(line string) bool {
+	rest, ok := strings.CutPrefix(line, timeMagic+" ")
+	rest = strings.TrimSpace(rest)
+	return ok && rest != "" && (isWordByte(rest[0]) || rest[0] == '(')
+}
+
+// tripleOpen reports whether a string in triple quotes that starts within the
+// first bytes of s does not close.
+func tripleOpen(s string, first int) bool {
+	for i := 0; i < first; {
+		switch s[i] {
+		case '#':
+			i = lineStop(s, i)
+		case '\'', '"':
+			end, closed := stringEnd(s, i, formatted(s[:i]), 0)
+			if !closed {
+				return strings.HasPrefix(s[i:], strings.Repeat(s[i:i+1], 3))
+			}
+			i = end
+		default:
+			i++
+		}
+	}
+	return false
 }
 
 // continued is the line end behind at, lines that end in a backslash joined.

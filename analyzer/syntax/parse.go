@@ -44,7 +44,7 @@ func Parse(src []byte) (*Tree, error) { return parse(src, func(s string) string 
 
 // ParseNotebook is Parse for the joined code cells of a notebook: what IPython
 // does not pass on to Python is turned into comments of the same length first.
-// A line that starts with "# %%" begins a cell. See blankMagics for the details.
+// Each cell follows a [CellMarker]. See blankMagics for the details.
 func ParseNotebook(src []byte) (*Tree, error) { return parse(src, blankMagics) }
 
 func parse(src []byte, prepare func(string) string) (*Tree, error) {
