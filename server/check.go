@@ -22,7 +22,7 @@ const (
 // maxChecks is how many checks run at once.
 func maxChecks() int { return runtime.GOMAXPROCS(0) }
 
-// check is the one check of one version of a document.
+// check is the one check of one version of a program.
 type check struct {
 	// ctx ends when the version is no longer the newest, or with the session.
 	ctx    context.Context
@@ -93,23 +93,23 @@ func (c *check) wait(ctx context.Context) (outcome, error) {
 	return outcome{}, protocol.ErrContentModified
 }
 
-// startCheck runs the check of doc beside everything else and publishes the
-// outcome, unless doc is out of date by then.
-func (s *server) startCheck(view *snapshot, doc *document) {
+// startCheck runs the check of p beside everything else and publishes the
+// outcome, unless p is out of date by then.
+func (s *server) startCheck(view *snapshot, p *program) {
 	go func() {
-		c := doc.check
+		c := p.check
 		defer c.cancel()
-		c.out = s.runCheck(c, view.checker, doc)
+		c.out = s.runCheck(c, view.checker, p)
 		close(c.ended)
-		if c.out.err == nil && doc.python() {
-			s.publish.diagnostics(s, view, doc)
+		if c.out.err == nil && p.python() {
+			s.publish.diagnostics(s, view, p)
 		}
 	}()
 }
 
-// runCheck checks doc when its turn has come.
-func (s *server) runCheck(c *check, checker checker, doc *document) outcome {
-	if !doc.python() {
+// runCheck checks p when its turn has come.
+func (s *server) runCheck(c *check, checker checker, p *program) outcome {
+	if !p.python() {
 		return outcome{}
 	}
 	pause := time.NewTimer(c.delay)
@@ -126,13 +126,13 @@ func (s *server) runCheck(c *check, checker checker, doc *document) outcome {
 		return outcome{err: c.ctx.Err()}
 	}
 	began := time.Now()
-	report, err := s.checkSource(c.ctx, checker, doc.source())
+	report, err := s.checkSource(c.ctx, checker, p.source())
 	if err != nil {
 		return outcome{err: err}
 	}
 	out := outcome{findings: report.Findings, skipped: report.Skipped}
 	if len(report.Damaged) > 0 {
-		out.findings = despiteDamage(report, doc.held)
+		out.findings = despiteDamage(report, p.held)
 	}
 	out.took = time.Since(began)
 	return out

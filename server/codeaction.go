@@ -20,16 +20,16 @@ const fixAllKind protocol.CodeActionKind = "source.fixAll.graphleak"
 // checked the request waits, and if it changes meanwhile the request fails.
 func (s *server) codeAction(ctx context.Context, view *snapshot, params *protocol.CodeActionParams) ([]protocol.CommandOrCodeAction, error) {
 	actions := []protocol.CommandOrCodeAction{}
-	doc, ok := view.documents[params.TextDocument.URI]
+	doc, ok := view.open(params.TextDocument.URI)
 	if !ok {
 		return actions, nil
 	}
-	out, err := doc.check.wait(ctx)
+	out, err := doc.program.check.wait(ctx)
 	if err != nil {
 		return nil, err
 	}
 	if wanted(params.Context.Only, protocol.CodeActionKindQuickFix) {
-		actions = append(actions, view.quickFixes(doc, out.findings, view.bytes(doc, params.Range))...)
+		actions = append(actions, view.quickFixes(doc, out.findings, doc.inCode(view.bytes(doc.document, params.Range)))...)
 	}
 	// Source actions are for those who ask for them: on save, or in a menu.
 	if len(params.Context.Only) > 0 && wanted(params.Context.Only, fixAllKind) {
@@ -52,15 +52,15 @@ func wanted(only []protocol.CodeActionKind, kind protocol.CodeActionKind) bool {
 }
 
 // quickFixes are the fixes of the findings that selection touches.
-func (v *snapshot) quickFixes(doc *document, findings []rules.Finding, selection text.Span) []protocol.CommandOrCodeAction {
+func (v *snapshot) quickFixes(doc part, findings []rules.Finding, selection text.Span) []protocol.CommandOrCodeAction {
 	var actions []protocol.CommandOrCodeAction
 	kind := protocol.CodeActionKindQuickFix
 	for _, f := range findings {
-		if f.Span.End < selection.Start || selection.End < f.Span.Start {
+		if f.Span.End < selection.Start || selection.End < f.Span.Start || !doc.has(f) {
 			continue
 		}
 		for i, fix := range f.Fixes {
-			edit, ok := v.workspaceEdit(doc, fix.Edits)
+			edit, ok := v.workspaceEdit(doc.program, fix.Edits)
 			if !ok {
 				continue
 			}
@@ -78,17 +78,18 @@ func (v *snapshot) quickFixes(doc *document, findings []rules.Finding, selection
 	return actions
 }
 
-// fixAll applies the safe fixes of doc that do not get in each other's way.
-func (v *snapshot) fixAll(doc *document, findings []rules.Finding) (*protocol.CodeAction, bool) {
+// fixAll applies the safe fixes of the program of doc that do not get in each
+// other's way: those of a notebook in all of its cells.
+func (v *snapshot) fixAll(doc part, findings []rules.Finding) (*protocol.CodeAction, bool) {
 	var edits []rules.FileEdit
-	chosen, _ := repair.Select(doc.path, findings, false)
+	chosen, _ := repair.Select(doc.program.path, findings, false)
 	for _, edit := range chosen {
-		edits = append(edits, rules.FileEdit{Path: doc.path, Edit: edit})
+		edits = append(edits, rules.FileEdit{Path: doc.program.path, Edit: edit})
 	}
 	if len(edits) == 0 {
 		return nil, false
 	}
-	edit, ok := v.workspaceEdit(doc, edits)
+	edit, ok := v.workspaceEdit(doc.program, edits)
 	if !ok {
 		return nil, false
 	}
@@ -96,24 +97,28 @@ func (v *snapshot) fixAll(doc *document, findings []rules.Finding) (*protocol.Co
 	return &protocol.CodeAction{Title: "Apply all safe fixes of Graphleak", Kind: &kind, Edit: edit}, true
 }
 
-// workspaceEdit makes the client apply edits, of doc or other open documents,
-// in the form that it understands. It fails if a file is not open: nobody could
+// workspaceEdit makes the client apply edits, of p or other open programs, in
+// the form that it understands. It fails if a file is not open: nobody could
 // tell whether it is still the one that the edits were made for.
-func (v *snapshot) workspaceEdit(doc *document, edits []rules.FileEdit) (*protocol.WorkspaceEdit, bool) {
+func (v *snapshot) workspaceEdit(p *program, edits []rules.FileEdit) (*protocol.WorkspaceEdit, bool) {
 	var order []*document
 	changes := make(map[uri.URI][]protocol.TextEdit)
 	for _, e := range edits {
-		target := doc
-		if e.Path != doc.path {
+		target := p
+		if e.Path != p.path {
 			var open bool
-			if target, open = v.document(e.Path); !open {
+			if target, open = v.file(e.Path); !open {
 				return nil, false
 			}
 		}
-		if _, seen := changes[target.uri]; !seen {
-			order = append(order, target)
+		doc, local, ok := target.edit(e.Edit)
+		if !ok {
+			return nil, false
 		}
-		changes[target.uri] = append(changes[target.uri], protocol.TextEdit{Range: v.span(target, e.Span), NewText: e.New})
+		if _, seen := changes[doc.uri]; !seen {
+			order = append(order, doc.document)
+		}
+		changes[doc.uri] = append(changes[doc.uri], protocol.TextEdit{Range: v.rangeOf(doc.mapper(), local.Span), NewText: local.New})
 	}
 	if !v.client.documentChanges {
 		return &protocol.WorkspaceEdit{Changes: changes}, true

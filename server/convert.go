@@ -6,11 +6,7 @@ import (
 	"github.com/graphleak/graphleak/analyzer/text"
 )
 
-// span is a span of doc as the client counts.
-func (v *snapshot) span(doc *document, s text.Span) protocol.Range {
-	return v.rangeOf(doc.mapper(), s)
-}
-
+// rangeOf is a span of a text as the client counts.
 func (v *snapshot) rangeOf(m *text.Mapper, s text.Span) protocol.Range {
 	at := func(offset int) protocol.Position {
 		p := m.Position(offset, v.client.encoding)

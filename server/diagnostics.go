@@ -2,6 +2,7 @@ package server
 
 import (
 	"encoding/json"
+	"reflect"
 	"sync"
 
 	"go.lsp.dev/protocol"
@@ -18,71 +19,102 @@ const diagnosticSource = "graphleak"
 
 // publisher sends diagnostics. One goroutine does so at a time: between the
 // look at which version is the newest and the message, nothing may come.
-type publisher struct{ mu sync.Mutex }
+type publisher struct {
+	mu   sync.Mutex
+	sent map[uri.URI]report // what the client has of each open document
+}
 
-// diagnostics sends the outcome of the check of doc, unless it is outdated.
-func (p *publisher) diagnostics(s *server, view *snapshot, doc *document) {
-	diagnostics := view.diagnostics(doc)
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	if s.session.snapshot().documents[doc.uri] != doc {
+// report is the diagnostics of a version of a document.
+type report struct {
+	version     int32
+	diagnostics []protocol.Diagnostic
+}
+
+// diagnostics sends the outcome of the check of p, unless it is outdated. What
+// the client has already is not sent again.
+func (b *publisher) diagnostics(s *server, view *snapshot, p *program) {
+	parts := p.parts()
+	reports := make([]report, len(parts))
+	for i, part := range parts {
+		reports[i] = report{part.version, view.diagnostics(part)}
+	}
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	if s.session.snapshot().programs[p.uri] != p {
 		return
 	}
-	params := &protocol.PublishDiagnosticsParams{
-		URI:         doc.uri,
-		Version:     protocol.NewOptional(doc.version),
-		Diagnostics: diagnostics,
+	if b.sent == nil {
+		b.sent = make(map[uri.URI]report)
 	}
-	if err := s.client.PublishDiagnostics(s.ctx, params); err != nil {
-		s.log.warnf("publishing the diagnostics of %s: %v", doc.uri, err)
+	for i, part := range parts {
+		if last, ok := b.sent[part.uri]; ok && reflect.DeepEqual(last, reports[i]) {
+			continue
+		}
+		b.sent[part.uri] = reports[i]
+		b.send(s, &protocol.PublishDiagnosticsParams{
+			URI:         part.uri,
+			Version:     protocol.NewOptional(part.version),
+			Diagnostics: reports[i].diagnostics,
+		})
 	}
 }
 
 // clear takes away the diagnostics of a document that is no longer open.
-func (p *publisher) clear(s *server, id uri.URI) {
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	if _, open := s.session.snapshot().documents[id]; open {
+func (b *publisher) clear(s *server, id uri.URI) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	if _, open := s.session.snapshot().open(id); open {
 		return
 	}
-	params := &protocol.PublishDiagnosticsParams{URI: id, Diagnostics: []protocol.Diagnostic{}}
+	delete(b.sent, id)
+	b.send(s, &protocol.PublishDiagnosticsParams{URI: id, Diagnostics: []protocol.Diagnostic{}})
+}
+
+func (b *publisher) send(s *server, params *protocol.PublishDiagnosticsParams) {
 	if err := s.client.PublishDiagnostics(s.ctx, params); err != nil {
-		s.log.warnf("clearing the diagnostics of %s: %v", id, err)
+		s.log.warnf("publishing the diagnostics of %s: %v", params.URI, err)
 	}
 }
 
-// diagnostics is what the check of doc gave, for the client.
-func (v *snapshot) diagnostics(doc *document) []protocol.Diagnostic {
-	out, _ := doc.check.outcome()
+// diagnostics is what the check of its program gave for a document, for the
+// client.
+func (v *snapshot) diagnostics(of part) []protocol.Diagnostic {
+	out, _ := of.program.check.outcome()
+	diagnostics := []protocol.Diagnostic{}
 	if out.skipped != "" {
-		return []protocol.Diagnostic{{
-			Range:    v.span(doc, doc.mapper().Line(0)),
-			Severity: protocol.DiagnosticSeverityInformation,
-			Source:   protocol.NewOptional(diagnosticSource),
-			Message:  protocol.String("Not analysed: " + out.skipped),
-		}}
+		if of.within == of.program.part(0).within {
+			diagnostics = append(diagnostics, protocol.Diagnostic{
+				Range:    v.rangeOf(of.mapper(), of.mapper().Line(0)),
+				Severity: protocol.DiagnosticSeverityInformation,
+				Source:   protocol.NewOptional(diagnosticSource),
+				Message:  protocol.String("Not analysed: " + out.skipped),
+			})
+		}
+		return diagnostics
 	}
-	diagnostics := make([]protocol.Diagnostic, len(out.findings))
-	for i, f := range out.findings {
-		diagnostics[i] = v.diagnostic(doc, f)
+	for _, f := range out.findings {
+		if of.has(f) {
+			diagnostics = append(diagnostics, v.diagnostic(of, f))
+		}
 	}
 	return diagnostics
 }
 
-// diagnostic is one finding in doc, for the client.
-func (v *snapshot) diagnostic(doc *document, f rules.Finding) protocol.Diagnostic {
+// diagnostic is one finding in a document, for the client.
+func (v *snapshot) diagnostic(of part, f rules.Finding) protocol.Diagnostic {
+	_, span, _ := of.program.at(f.Span)
 	d := protocol.Diagnostic{
-		Range:           v.span(doc, f.Span),
+		Range:           v.rangeOf(of.mapper(), span),
 		Severity:        severity(f.Severity),
 		Code:            protocol.String(f.Code),
 		CodeDescription: protocol.CodeDescription{Href: v.page(f)},
 		Source:          protocol.NewOptional(diagnosticSource),
 		Message:         protocol.String(f.Message),
-		Data:            v.diagnosticData(doc, f),
+		Data:            v.diagnosticData(of, f),
 	}
 	if v.client.relatedInformation {
 		for _, e := range f.Evidence {
-			if at, ok := v.location(doc, e.Path, e.Span); ok {
+			if at, ok := v.location(of.program, e.Path, e.Span); ok {
 				d.RelatedInformation = append(d.RelatedInformation, protocol.DiagnosticRelatedInformation{Location: at, Message: e.Message})
 			}
 		}
@@ -104,10 +136,10 @@ type fixData struct {
 	Edit   json.RawMessage `json:"edit"` // an LSP WorkspaceEdit
 }
 
-func (v *snapshot) diagnosticData(doc *document, f rules.Finding) protocol.LSPAny {
-	data := diagnosticData{Version: doc.version, Memory: string(f.Memory), Keeps: string(f.Keeps), Fixes: []fixData{}}
+func (v *snapshot) diagnosticData(of part, f rules.Finding) protocol.LSPAny {
+	data := diagnosticData{Version: of.version, Memory: string(f.Memory), Keeps: string(f.Keeps), Fixes: []fixData{}}
 	for _, fix := range f.Fixes {
-		edit, ok := v.workspaceEdit(doc, fix.Edits)
+		edit, ok := v.workspaceEdit(of.program, fix.Edits)
 		if !ok {
 			continue
 		}
@@ -145,11 +177,11 @@ func severity(s rules.Severity) protocol.DiagnosticSeverity {
 	}
 }
 
-// location is a place in a file: in doc, in another open document or, if the
-// file is not open, as it is on disk. It fails if the file cannot be read.
-func (v *snapshot) location(doc *document, path string, span text.Span) (protocol.Location, bool) {
-	if path != doc.path {
-		other, open := v.document(path)
+// location is a place in a file: in the program p, in another open one or, if
+// the file is not open, as it is on disk. It fails if the file cannot be read.
+func (v *snapshot) location(p *program, path string, span text.Span) (protocol.Location, bool) {
+	if path != p.path {
+		other, open := v.file(path)
 		if !open {
 			src, err := sources.Read(path, syntax.MaxBytes)
 			if err != nil {
@@ -157,7 +189,11 @@ func (v *snapshot) location(doc *document, path string, span text.Span) (protoco
 			}
 			return protocol.Location{URI: uri.File(path), Range: v.rangeOf(text.NewMapper(src), span)}, true
 		}
-		doc = other
+		p = other
 	}
-	return protocol.Location{URI: doc.uri, Range: v.span(doc, span)}, true
+	part, local, ok := p.at(span)
+	if !ok {
+		return protocol.Location{}, false
+	}
+	return protocol.Location{URI: part.uri, Range: v.rangeOf(part.mapper(), local)}, true
 }

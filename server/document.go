@@ -8,43 +8,27 @@ import (
 	"go.lsp.dev/uri"
 
 	"github.com/graphleak/graphleak/analyzer/text"
-	"github.com/graphleak/graphleak/rules"
 )
 
-// document is one version of a document that is open in the client. All of it
-// is immutable but the outcome of its check, which is set once.
+// document is one version of a text that is open in the client: a file, or a
+// cell of a notebook. It is immutable.
 type document struct {
 	uri      uri.URI
-	path     string // of the file; empty for what is not a file
 	language protocol.LanguageKind
 	version  int32
 	text     []byte
 	mapper   func() *text.Mapper
-	imported func() map[string]bool // the words of its imports
-
-	// held are the findings of the last version that had been checked, shifted
-	// to this one.
-	held  []rules.Finding
-	check *check
 }
-
-// notebookCellScheme is the scheme under which editors sync the text of a
-// notebook's cell as a document of its own.
-const notebookCellScheme = "vscode-notebook-cell"
 
 // openDocument is the first version of a document.
 //
 // The strings of item share the memory of the whole message, so what is kept
 // is copied.
-func openDocument(item *protocol.TextDocumentItem, check *check) *document {
+func openDocument(item *protocol.TextDocumentItem) *document {
 	doc := &document{
 		uri:      uri.URI(strings.Clone(string(item.URI))),
 		language: protocol.LanguageKind(strings.Clone(string(item.LanguageID))),
 		version:  item.Version,
-		check:    check,
-	}
-	if doc.uri.IsFile() {
-		doc.path = doc.uri.FsPath()
 	}
 	doc.setText([]byte(item.Text))
 	return doc
@@ -54,14 +38,14 @@ func openDocument(item *protocol.TextDocumentItem, check *check) *document {
 func (d *document) setText(src []byte) {
 	d.text = src
 	d.mapper = sync.OnceValue(func() *text.Mapper { return text.NewMapper(src) })
-	d.imported = sync.OnceValue(func() map[string]bool { return importedNames(src) })
 }
 
-// next is the version that follows from changes, made one after the other, and
-// that check is to check.
-func (d *document) next(version int32, changes []protocol.TextDocumentContentChangeEvent, enc text.Encoding, check *check) (*document, error) {
-	next := &document{uri: d.uri, path: d.path, language: d.language, version: version, check: check}
-	src, held := d.text, d.findings()
+// next is the version that follows from changes, made one after the other. They
+// are returned as edits, each of the text that the one before has left.
+func (d *document) next(version int32, changes []protocol.TextDocumentContentChangeEvent, enc text.Encoding) (*document, []text.Edit, error) {
+	next := &document{uri: d.uri, language: d.language, version: version}
+	src := d.text
+	var edits []text.Edit
 	for i, change := range changes {
 		mapper := d.mapper
 		if i > 0 {
@@ -70,35 +54,13 @@ func (d *document) next(version int32, changes []protocol.TextDocumentContentCha
 		edit := contentEdit(src, mapper, change, enc)
 		changed, err := text.Apply(src, []text.Edit{edit})
 		if err != nil {
-			return nil, err
+			return nil, nil, err
 		}
-		held = shiftFindings(held, d.path, edit)
+		edits = append(edits, edit)
 		src = changed
 	}
-	next.held = held
 	next.setText(src)
-	return next, nil
-}
-
-// again is the same version, that check is to check again.
-func (d *document) again(check *check) *document {
-	again := *d
-	again.held = d.findings()
-	again.check = check
-	return &again
-}
-
-// findings are the newest ones that are known of the document.
-func (d *document) findings() []rules.Finding {
-	if out, ok := d.check.outcome(); ok && out.err == nil {
-		return out.findings
-	}
-	return d.held
-}
-
-// source is the document as a checker takes it.
-func (d *document) source() rules.Source {
-	return rules.Source{Path: d.path, Text: d.text, Notebook: d.uri.Scheme() == notebookCellScheme}
+	return next, edits, nil
 }
 
 // python reports whether the document is checked at all.

@@ -176,17 +176,17 @@ func TestURIsStayAsTheClientWritesThem(t *testing.T) {
 }
 
 func TestDocumentsOfManyVersionsKeepNoneOfThem(t *testing.T) {
-	doc := openDocument(&protocol.TextDocumentItem{URI: script, LanguageID: "python", Text: strings.Repeat("x\n", 10)}, endedCheck(outcome{}))
+	doc := openDocument(&protocol.TextDocumentItem{URI: script, LanguageID: "python", Text: strings.Repeat("x\n", 10)})
 	for i := range 100 {
-		next, err := doc.next(int32(i), []protocol.TextDocumentContentChangeEvent{
+		next, _, err := doc.next(int32(i), []protocol.TextDocumentContentChangeEvent{
 			&protocol.TextDocumentContentChangePartial{Range: span(3, 0, 3, 0), Text: fmt.Sprint(i % 10)},
-		}, text.UTF16, endedCheck(outcome{}))
+		}, text.UTF16)
 		require.NoError(t, err)
 		doc = next
 	}
 	assert.Len(t, doc.text, 120)
 	assert.Equal(t, int32(99), doc.version)
-	assert.Equal(t, "/project/train.py", doc.path)
+	assert.Equal(t, "/project/train.py", single(doc).path)
 }
 
 func TestClosedDocumentsLeaveNothingBehind(t *testing.T) {

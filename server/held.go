@@ -37,6 +37,52 @@ func shiftFindings(findings []rules.Finding, path string, edit text.Edit) []rule
 	return shifted
 }
 
+// shifted moves findings of the program of a part over edits of the text of that
+// part, which were made one after the other.
+func shifted(findings []rules.Finding, of part, edits []text.Edit) []rules.Finding {
+	for _, edit := range edits {
+		edit.Span = of.inCode(edit.Span)
+		findings = shiftFindings(findings, of.program.path, edit)
+	}
+	return findings
+}
+
+// rebase moves findings of one version of a notebook to another with other cells.
+// Those in cells that are gone are dropped; all lose their fixes.
+func rebase(findings []rules.Finding, from, to *program) []rules.Finding {
+	move := func(s text.Span) (text.Span, bool) {
+		owner, local, ok := from.at(s)
+		if !ok {
+			return text.Span{}, false
+		}
+		now, ok := to.find(owner.uri)
+		if !ok || local.End > len(now.text) {
+			return text.Span{}, false
+		}
+		return now.inCode(local), true
+	}
+	var moved []rules.Finding
+	for _, f := range findings {
+		var ok bool
+		if f.Span, ok = move(f.Span); !ok {
+			continue
+		}
+		f.Fixes = nil
+		var evidence []rules.Evidence
+		for _, e := range f.Evidence {
+			if e.Path == from.path {
+				if e.Span, ok = move(e.Span); !ok {
+					continue
+				}
+			}
+			evidence = append(evidence, e)
+		}
+		f.Evidence = evidence
+		moved = append(moved, f)
+	}
+	return moved
+}
+
 // despiteDamage is the findings of report, and those of held that lie in text
 // which was too damaged to be checked again. Damage extends to whole functions,
 // or to all text outside of functions.

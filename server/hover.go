@@ -14,23 +14,23 @@ import (
 
 // hover explains the findings at a position.
 func (s *server) hover(ctx context.Context, view *snapshot, params *protocol.HoverParams) (*protocol.Hover, error) {
-	doc, ok := view.documents[params.TextDocument.URI]
+	doc, ok := view.open(params.TextDocument.URI)
 	if !ok {
 		return nil, nil
 	}
-	out, err := doc.check.wait(ctx)
+	out, err := doc.program.check.wait(ctx)
 	if err != nil {
 		return nil, err
 	}
-	at := offset(doc.mapper(), params.Position, view.client.encoding)
+	at := doc.within.Start + offset(doc.mapper(), params.Position, view.client.encoding)
 	var parts []string
 	var span text.Span
 	for _, f := range out.findings {
-		if at < f.Span.Start || f.Span.End < at {
+		if at < f.Span.Start || f.Span.End < at || !doc.has(f) {
 			continue
 		}
 		if len(parts) == 0 {
-			span = f.Span
+			_, span, _ = doc.program.at(f.Span)
 		}
 		parts = append(parts, view.explain(doc, f))
 	}
@@ -42,12 +42,12 @@ func (s *server) hover(ctx context.Context, view *snapshot, params *protocol.Hov
 		contents.Kind = protocol.MarkupKindMarkdown
 		contents.Value = strings.Join(parts, "\n\n---\n\n")
 	}
-	r := view.span(doc, span)
+	r := view.rangeOf(doc.mapper(), span)
 	return &protocol.Hover{Contents: contents, Range: &r}, nil
 }
 
 // explain is a finding with its reasons, as Markdown if the client renders it.
-func (v *snapshot) explain(doc *document, f rules.Finding) string {
+func (v *snapshot) explain(doc part, f rules.Finding) string {
 	title, item, link := "%s %s", "\n- %s%s", "\n\n%s: %s"
 	if v.client.markdown {
 		title, link = "**%s** %s", "\n\n[About %s](%s)"
@@ -66,8 +66,8 @@ func (v *snapshot) explain(doc *document, f rules.Finding) string {
 
 // where names the place of a piece of evidence, and ends in what separates it
 // from the message.
-func (v *snapshot) where(doc *document, e rules.Evidence) string {
-	at, ok := v.location(doc, e.Path, e.Span)
+func (v *snapshot) where(doc part, e rules.Evidence) string {
+	at, ok := v.location(doc.program, e.Path, e.Span)
 	if !ok {
 		return ""
 	}

@@ -12,38 +12,38 @@ import (
 // import it, too. Which ones these are is told by names: to resolve the imports
 // of every document at each keystroke would cost more than a check too many.
 
-// importers are the open documents that may import of, directly or through
+// importers are the open programs that may import of, directly or through
 // others that are open.
-func (v *snapshot) importers(of *document) []*document {
-	found := []*document{of}
+func (v *snapshot) importers(of *program) []*program {
+	found := []*program{of}
 	for i := 0; i < len(found); i++ {
-		found = append(found, v.files(func(doc *document) bool {
-			return !slices.ContainsFunc(found, func(f *document) bool { return f.uri == doc.uri }) && doc.mayImport(found[i])
+		found = append(found, v.files(func(p *program) bool {
+			return !slices.ContainsFunc(found, func(f *program) bool { return f.uri == p.uri }) && p.mayImport(found[i])
 		})...)
 	}
 	return found[1:]
 }
 
-// files are the open Python files of which keep is true. What is not a file
-// imports nothing.
-func (v *snapshot) files(keep func(*document) bool) []*document {
-	var files []*document
-	for _, doc := range v.documents {
-		if doc.path != "" && doc.python() && keep(doc) {
-			files = append(files, doc)
+// files are the open Python files and notebooks of which keep is true. What is
+// not a file imports nothing.
+func (v *snapshot) files(keep func(*program) bool) []*program {
+	var files []*program
+	for _, p := range v.programs {
+		if p.path != "" && p.python() && keep(p) {
+			files = append(files, p)
 		}
 	}
 	return files
 }
 
-// mayImport reports whether an import in the document names the file of other,
+// mayImport reports whether an import in the program names the file of other,
 // or a package that the file may belong to.
-func (d *document) mayImport(other *document) bool {
-	if other.path == "" {
+func (p *program) mayImport(other *program) bool {
+	if other.path == "" || other.cells != nil {
 		return false
 	}
 	names := strings.Split(filepath.ToSlash(strings.TrimSuffix(other.path, filepath.Ext(other.path))), "/")
-	return slices.ContainsFunc(names, func(name string) bool { return d.imported()[name] })
+	return slices.ContainsFunc(names, func(name string) bool { return p.imported()[name] })
 }
 
 // importLine is a line with an import, up to the end of the names in

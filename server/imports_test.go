@@ -2,6 +2,7 @@ package server
 
 import (
 	"context"
+	"fmt"
 	"os"
 	"path/filepath"
 	"strings"
@@ -95,12 +96,13 @@ func TestOnlyWhatMayImportAChangedDocumentIsCheckedAgain(t *testing.T) {
 	var checks [3]atomic.Int32
 	paths := []string{"/project/train.py", "/project/metrics/meter.py", "/project/other.py"}
 	e := launch(t, checkerFunc(func(_ context.Context, src rules.Source) (rules.Report, error) {
+		var report rules.Report
 		for i, path := range paths {
 			if src.Path == path {
-				checks[i].Add(1)
+				report.Findings = append(report.Findings, rules.Finding{Message: fmt.Sprint(checks[i].Add(1))})
 			}
 		}
-		return rules.Report{}, nil
+		return report, nil
 	}))
 	e.initialize(`{}`)
 	for i, src := range []string{"from metrics import Meter\n", "class Meter: ...\n", "meter = 1\n"} {
@@ -117,8 +119,8 @@ func TestOnlyWhatMayImportAChangedDocumentIsCheckedAgain(t *testing.T) {
 }
 
 func TestImportersAreFoundByTheNamesInImports(t *testing.T) {
-	at := func(path, src string) *document {
-		return openDocument(&protocol.TextDocumentItem{URI: uri.File(path), LanguageID: protocol.LanguageKindPython, Text: src}, nil)
+	at := func(path, src string) *program {
+		return single(openDocument(&protocol.TextDocumentItem{URI: uri.File(path), LanguageID: protocol.LanguageKindPython, Text: src}))
 	}
 	model := at("/project/models/resnet.py", "")
 	for src, want := range map[string]bool{
@@ -137,13 +139,13 @@ func TestImportersAreFoundByTheNamesInImports(t *testing.T) {
 	} {
 		assert.Equal(t, want, at("/project/train.py", src).mayImport(model), "%q", src)
 	}
-	assert.False(t, at("/project/train.py", "import a").mayImport(&document{}), "nothing imports what is not a file")
+	assert.False(t, at("/project/train.py", "import a").mayImport(&program{}), "nothing imports what is not a file")
 
 	view := new(snapshot).with(model,
 		at("/project/a.py", "import b"), at("/project/b.py", "import resnet"), at("/project/resnet_test.py", "import a\nimport b"), at("/project/c.py", ""))
 	var found []string
-	for _, doc := range view.importers(model) {
-		found = append(found, doc.path)
+	for _, p := range view.importers(model) {
+		found = append(found, p.path)
 	}
 	assert.ElementsMatch(t, []string{"/project/a.py", "/project/b.py", "/project/resnet_test.py"}, found)
 }

@@ -33,9 +33,10 @@ func (s *server) initialize(_ context.Context, _ *snapshot, params *protocol.Ini
 	incremental := protocol.TextDocumentSyncKindIncremental
 	return &protocol.InitializeResult{
 		Capabilities: protocol.ServerCapabilities{
-			PositionEncoding: kind,
-			TextDocumentSync: &protocol.TextDocumentSyncOptions{OpenClose: &yes, Change: &incremental, Save: protocol.Boolean(true)},
-			HoverProvider:    protocol.Boolean(true),
+			PositionEncoding:     kind,
+			TextDocumentSync:     &protocol.TextDocumentSyncOptions{OpenClose: &yes, Change: &incremental, Save: protocol.Boolean(true)},
+			NotebookDocumentSync: notebookSelector(),
+			HoverProvider:        protocol.Boolean(true),
 			CodeActionProvider: &protocol.CodeActionOptions{
 				CodeActionKinds: []protocol.CodeActionKind{protocol.CodeActionKindQuickFix, fixAllKind},
 			},
@@ -106,8 +107,8 @@ func workspaceFolders(params *protocol.InitializeParams) []protocol.WorkspaceFol
 // shutdown prepares for exit: all checks end.
 func (s *server) shutdown() error {
 	s.phase.Store(phaseShutdown)
-	for _, doc := range s.session.snapshot().documents {
-		doc.check.cancel()
+	for _, p := range s.session.snapshot().programs {
+		p.check.cancel()
 	}
 	return nil
 }

@@ -12,9 +12,10 @@
 //
 // # Snapshots
 //
-// A snapshot is a set of immutable documents. Each version of a document
-// carries the one check that was started for it; what needs findings waits for
-// that check and never starts its own. A newer version cancels the check of the
+// A snapshot is a set of immutable programs: documents, and notebooks, whose
+// cells are checked as one. Each version of a program carries the one check that
+// was started for it; what needs findings waits for that check and never starts
+// its own. A newer version cancels the check of the
 // version before. What the editor is shown is always the outcome of the version
 // that it has.
 //

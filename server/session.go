@@ -22,8 +22,10 @@ type session struct {
 type snapshot struct {
 	client    abilities
 	folders   []protocol.WorkspaceFolder
-	checker   checker // of the documents; imports do not lead out of the folders
-	documents map[uri.URI]*document
+	checker   checker              // of the programs; imports do not lead out of the folders
+	programs  map[uri.URI]*program // by the URI of the document or the notebook
+	notebooks map[uri.URI]*openNotebook
+	owners    map[uri.URI]uri.URI // the notebook of each cell
 }
 
 // snapshot returns the newest snapshot.
@@ -44,25 +46,71 @@ func (s *session) set(next *snapshot) {
 	s.now = next
 }
 
-// with is v with docs in place of the versions of them that v has.
-func (v *snapshot) with(docs ...*document) *snapshot {
+// with is v with programs in place of the versions of them that v has.
+func (v *snapshot) with(programs ...*program) *snapshot {
 	next := *v
-	next.documents = maps.Clone(v.documents)
-	if next.documents == nil {
-		next.documents = make(map[uri.URI]*document)
+	next.programs = maps.Clone(v.programs)
+	if next.programs == nil {
+		next.programs = make(map[uri.URI]*program)
 	}
-	for _, doc := range docs {
-		next.documents[doc.uri] = doc
+	for _, p := range programs {
+		next.programs[p.uri] = p
 	}
 	return &next
 }
 
-// without is v without the document named id.
+// without is v without the program named id.
 func (v *snapshot) without(id uri.URI) *snapshot {
 	next := *v
-	next.documents = maps.Clone(v.documents)
-	delete(next.documents, id)
+	next.programs = maps.Clone(v.programs)
+	delete(next.programs, id)
 	return &next
+}
+
+// withNotebook is v with n in place of the version of it that v has. Its program
+// is still that of v.
+func (v *snapshot) withNotebook(n *openNotebook) *snapshot {
+	next := *v
+	next.notebooks = maps.Clone(v.notebooks)
+	if next.notebooks == nil {
+		next.notebooks = make(map[uri.URI]*openNotebook)
+	}
+	next.notebooks[n.uri] = n
+	if old := v.notebooks[n.uri]; old == nil || !slices.Equal(old.cells, n.cells) {
+		next.owners = ownersOf(next.notebooks)
+	}
+	return &next
+}
+
+// withoutNotebook is v without n and its program.
+func (v *snapshot) withoutNotebook(n *openNotebook) *snapshot {
+	next := v.without(n.uri)
+	next.notebooks = maps.Clone(v.notebooks)
+	delete(next.notebooks, n.uri)
+	next.owners = ownersOf(next.notebooks)
+	return next
+}
+
+func ownersOf(notebooks map[uri.URI]*openNotebook) map[uri.URI]uri.URI {
+	owners := make(map[uri.URI]uri.URI)
+	for _, n := range notebooks {
+		for _, c := range n.cells {
+			owners[c.uri] = n.uri
+		}
+	}
+	return owners
+}
+
+// open is the open document named id, as a part of its program.
+func (v *snapshot) open(id uri.URI) (part, bool) {
+	p, ok := v.programs[id]
+	if owner, inNotebook := v.owners[id]; inNotebook {
+		p, ok = v.programs[owner]
+	}
+	if !ok {
+		return part{}, false
+	}
+	return p.find(id)
 }
 
 // withFolders is v after a change of its workspace folders. Its checker is still
@@ -81,23 +129,19 @@ func (v *snapshot) withFolders(event protocol.WorkspaceFoldersChangeEvent) *snap
 	return &next
 }
 
-// document is the open document of a path as a checker names it.
-func (v *snapshot) document(path string) (*document, bool) {
-	for _, doc := range v.documents {
-		if doc.path == path {
-			return doc, true
-		}
-	}
-	return nil, false
+// file is the open program of the file at path, as a checker names it.
+func (v *snapshot) file(path string) (*program, bool) {
+	p, ok := v.programs[uri.File(path)]
+	return p, ok && p.path == path
 }
 
-// text is the text of the open document of a path.
+// text is the text of the open Python file at path.
 func (v *snapshot) text(path string) ([]byte, bool) {
-	doc, open := v.document(path)
-	if !open {
+	p, open := v.file(path)
+	if !open || p.cells != nil {
 		return nil, false
 	}
-	return doc.text, true
+	return p.code, true
 }
 
 // roots are the workspace folders that are directories here.

@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"go.lsp.dev/protocol"
+	"go.lsp.dev/uri"
 
 	"github.com/graphleak/graphleak/rules"
 )
@@ -16,38 +17,42 @@ func (s *server) checkerFor(view *snapshot) checker {
 	return s.reading(rules.Files{Open: open, Within: view.roots()})
 }
 
-// checkAgain makes view the newest snapshot and has those of its documents that
+// checkAgain makes view the newest snapshot and has those of its programs that
 // again lists checked once more, after a delay.
-func (s *server) checkAgain(view *snapshot, again []*document, delay time.Duration) {
-	for i, doc := range again {
-		check := doc.check.next(s)
+func (s *server) checkAgain(view *snapshot, again []*program, delay time.Duration) {
+	for i, p := range again {
+		check := p.check.next(s)
 		check.delay = max(check.delay, delay)
-		again[i] = doc.again(check)
-		doc.check.cancel()
+		again[i] = p.again(check)
+		p.check.cancel()
 	}
 	view = view.with(again...)
 	s.session.set(view)
-	for _, doc := range again {
-		s.startCheck(view, doc)
+	for _, p := range again {
+		s.startCheck(view, p)
 	}
 }
 
-// put makes view with doc, a new version or a new document, the newest snapshot
-// and has doc checked, and later what may import it.
-func (s *server) put(view *snapshot, doc *document) {
-	view = view.with(doc)
-	s.checkAgain(view, view.importers(doc), importDelay)
-	s.startCheck(view, doc)
+// put makes view with p, a new version or a new program, the newest snapshot
+// and has p checked, and later what may import it.
+func (s *server) put(view *snapshot, p *program) {
+	view = view.with(p)
+	s.checkAgain(view, view.importers(p), importDelay)
+	s.startCheck(view, p)
 }
 
 // didOpen takes over a document from the client and has it checked.
 func (s *server) didOpen(params *protocol.DidOpenTextDocumentParams) error {
-	doc := openDocument(&params.TextDocument, s.newCheck())
 	view := s.session.snapshot()
-	if before, ok := view.documents[doc.uri]; ok {
+	if owner, ok := view.owners[params.TextDocument.URI]; ok {
+		return fmt.Errorf("%s is open as a cell of %s", params.TextDocument.URI, owner)
+	}
+	p := single(openDocument(&params.TextDocument))
+	p.check = s.newCheck()
+	if before, ok := view.programs[p.uri]; ok {
 		before.check.cancel() // opened twice: the client forgot to close it
 	}
-	s.put(view, doc)
+	s.put(view, p)
 	return nil
 }
 
@@ -55,41 +60,55 @@ func (s *server) didOpen(params *protocol.DidOpenTextDocumentParams) error {
 // before has become pointless.
 func (s *server) didChange(params *protocol.DidChangeTextDocumentParams) error {
 	view := s.session.snapshot()
-	before, ok := view.documents[params.TextDocument.URI]
-	if !ok {
+	before, ok := view.programs[params.TextDocument.URI]
+	if !ok || before.cells != nil {
 		return fmt.Errorf("%s is not open", params.TextDocument.URI)
 	}
-	doc, err := before.next(params.TextDocument.Version, params.ContentChanges, view.client.encoding, before.check.next(s))
+	doc, edits, err := before.docs[0].next(params.TextDocument.Version, params.ContentChanges, view.client.encoding)
 	if err != nil {
 		return err
 	}
+	p := single(doc)
+	p.held = shifted(before.findings(), before.part(0), edits)
+	p.check = before.check.next(s)
 	before.check.cancel()
-	s.put(view, doc)
+	s.put(view, p)
 	return nil
 }
 
-// didSave checks all other documents again. They may import what was saved
-// through files that are not open, and what else changed on disk is seen, too.
+// didSave is told of documents whose text is now that of the file.
 func (s *server) didSave(params *protocol.DidSaveTextDocumentParams) error {
-	view := s.session.snapshot()
-	s.checkAgain(view, view.files(func(doc *document) bool { return doc.uri != params.TextDocument.URI }), 0)
+	s.saved(params.TextDocument.URI)
 	return nil
+}
+
+// saved checks all programs but the one that was saved again. They may import it
+// through files that are not open, and what else changed on disk is seen, too.
+func (s *server) saved(id uri.URI) {
+	view := s.session.snapshot()
+	s.checkAgain(view, view.files(func(p *program) bool { return p.uri != id }), 0)
 }
 
 // didClose forgets a document, and takes its diagnostics away from the client.
 func (s *server) didClose(params *protocol.DidCloseTextDocumentParams) error {
 	view := s.session.snapshot()
-	doc, ok := view.documents[params.TextDocument.URI]
-	if !ok {
+	p, ok := view.programs[params.TextDocument.URI]
+	if !ok || p.cells != nil {
 		return fmt.Errorf("%s is not open", params.TextDocument.URI)
 	}
-	doc.check.cancel()
-	view = view.without(doc.uri)
-	s.checkAgain(view, view.importers(doc), importDelay)
-	if doc.python() {
-		go s.publish.clear(s, doc.uri)
-	}
+	s.closed(view.without(p.uri), p)
 	return nil
+}
+
+// closed is what follows when p is closed, which view is without.
+func (s *server) closed(view *snapshot, p *program) {
+	p.check.cancel()
+	s.checkAgain(view, view.importers(p), importDelay)
+	if p.python() {
+		for _, doc := range p.docs {
+			go s.publish.clear(s, doc.uri)
+		}
+	}
 }
 
 // didChangeWorkspaceFolders adds and removes workspace folders. Imports may lead
@@ -97,6 +116,6 @@ func (s *server) didClose(params *protocol.DidCloseTextDocumentParams) error {
 func (s *server) didChangeWorkspaceFolders(params *protocol.DidChangeWorkspaceFoldersParams) error {
 	view := s.session.snapshot().withFolders(params.Event)
 	view.checker = s.checkerFor(view)
-	s.checkAgain(view, view.files(func(*document) bool { return true }), 0)
+	s.checkAgain(view, view.files(func(*program) bool { return true }), 0)
 	return nil
 }

@@ -169,16 +169,6 @@ func TestBrokenLinesKeepTheFindingsAround(t *testing.T) {
 	}
 }
 
-func TestCellsOfNotebooksMayHaveMagics(t *testing.T) {
-	const cell uri.URI = "vscode-notebook-cell:/home/me/a.ipynb#W0sZmlsZQ%3D%3D"
-	e := launch(t, rules.NewChecker(leaks.All()...))
-	e.initialize(`{}`)
-	e.open(cell, 1, "%matplotlib inline\n!pip install torch\n"+training)
-	diagnostics := e.diagnosticsOf(cell, 1)
-	require.Len(t, diagnostics, 1)
-	assert.Equal(t, protocol.String("GL101"), diagnostics[0].Code)
-	assert.Equal(t, uint32(10), diagnostics[0].Range.Start.Line)
-}
 
 func TestDocumentsThatAreNoPythonSayWhy(t *testing.T) {
 	e := launch(t, rules.NewChecker(leaks.All()...))
