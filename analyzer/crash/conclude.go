@@ -52,6 +52,10 @@ func (d *Diagnoser) conclude(ctx context.Context, in *incident) (*Diagnosis, err
 	diag.Missing = distinct(slices.Concat(v.missing, missing, page.Missing))
 
 	in.nameInitiator(diag, s)
+	if e.Traceback != nil && e.Traceback.Woven {
+		diag.Confidence = diag.Confidence.atMost(Medium)
+		diag.Missing = append(diag.Missing, "the output of each process by itself: here the tracebacks of several are interleaved, line by line")
+	}
 	diag.Evidence = in.evidence(e, s)
 	diag.Collateral = in.collateral(e, s)
 	return diag, nil
@@ -179,7 +183,12 @@ func (in *incident) evidence(e *Event, s standing) []Evidence {
 	add(e.Line, text, why)
 	if t := e.Traceback; t != nil {
 		if f, ok := t.innermost(userFrame); ok {
-			add(f.At, strings.TrimSuffix(fmt.Sprintf("%s:%d %s: %s", f.Path, f.Line, f.inFunc(), f.Code), ": "), "the innermost call in your own code")
+			add(f.At, f.String(), "the innermost call in your own code")
+		}
+		if t.Forward != nil {
+			if f, ok := t.Forward.innermost(userFrame); ok {
+				add(f.At, f.String(), "where the forward pass made what the backward pass failed on")
+			}
 		}
 	}
 	if e.Step.known() && e.Step.Line > 0 {
@@ -244,9 +253,13 @@ func (in *incident) unknown(diag *Diagnosis, s standing) {
 	diag.Fix = filled(page.Fixes, nil)
 	diag.Verify = page.Verify
 	diag.Missing = slices.Clone(page.Missing)
-	var cut *Event
+	var cut, dump *Event
 	for _, e := range in.events {
-		if e.Page.ID == unknownID && e.Recovered == nil {
+		switch {
+		case e.Page.ID != unknownID || e.Recovered != nil:
+		case e.Traceback.Dump:
+			dump = e
+		default:
 			cut = e
 		}
 	}
@@ -260,6 +273,11 @@ func (in *incident) unknown(diag *Diagnosis, s standing) {
 		diag.Evidence = append(diag.Evidence, Evidence{Line: at, Text: "Traceback (most recent call last):", Why: "starts here and has no exception line", Input: in.inputName(cut.Origin.Input)})
 		if f, ok := cut.Traceback.innermost(userFrame); ok {
 			diag.Evidence = append(diag.Evidence, Evidence{Line: f.At, Text: fmt.Sprintf("%s:%d %s", f.Path, f.Line, f.inFunc()), Why: "the innermost call in your own code", Input: in.inputName(cut.Origin.Input)})
+		}
+	case dump != nil && len(s.collateral) == 0:
+		diag.Cause = "Here is what a process was doing at one moment, but no failure: calls without an exception."
+		if f, ok := dump.Traceback.innermost(userFrame); ok {
+			diag.Evidence = append(diag.Evidence, Evidence{Line: f.At, Text: fmt.Sprintf("%s:%d %s", f.Path, f.Line, f.inFunc()), Why: "where it was in your own code", Input: in.inputName(dump.Origin.Input)})
 		}
 	case len(s.collateral) > 0:
 		diag.Cause = "Something failed, but what is here only reports it: the failing process's own error is not in the text. The exception of a launcher (such as ChildFailedError) is never the bug itself."

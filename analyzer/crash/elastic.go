@@ -119,7 +119,7 @@ func (e *elastic) set(name, value string, l Line) {
 			w.pid = number(m[2])
 		}
 	case "traceback":
-		if header.MatchString(value) {
+		if strings.Contains(value, headerText) {
 			e.inTrace = true
 			e.traceback(*w, Line{No: l.No, Text: value, Origin: l.Origin})
 			return

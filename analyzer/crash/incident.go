@@ -189,8 +189,11 @@ func (in *incident) attachCalls() {
 // printed itself, after taking the rank from them.
 func (in *incident) mergeListed() {
 	in.events = slices.DeleteFunc(in.events, func(e *Event) bool {
-		if !e.Listed || e.Traceback == nil {
+		if !e.Listed {
 			return false
+		}
+		if e.Traceback == nil {
+			return in.saidWhy(e)
 		}
 		for _, own := range in.events {
 			if own.Listed || own.Traceback == nil || own.Page != e.Page || own.Text != e.Text {
@@ -206,6 +209,30 @@ func (in *incident) mergeListed() {
 		}
 		return false
 	})
+}
+
+// saidWhy reports whether the process that a launcher saw abort printed the C++
+// exception that made it, which then has its rank. Of several of either kind
+// nothing tells which belong together.
+func (in *incident) saidWhy(aborted *Event) bool {
+	if aborted.Page.ID != abortID {
+		return false
+	}
+	var why *Event
+	for _, e := range in.events {
+		switch {
+		case e == aborted || e.Page != aborted.Page:
+		case e.Listed || why != nil || e.rank() >= 0:
+			return false
+		case e.Traceback != nil && e.Traceback.Native:
+			why = e
+		}
+	}
+	if why == nil {
+		return false
+	}
+	why.Origin.Rank, why.Origin.LocalRank, why.Origin.Host = aborted.Origin.Rank, aborted.Origin.LocalRank, aborted.Origin.Host
+	return true
 }
 
 // inferRanks finds the rank of an out-of-memory event without one from the

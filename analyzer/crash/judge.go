@@ -20,6 +20,9 @@ func (s *inputState) traceback(t *Traceback, key string, listed *worker) {
 	if best.signature != nil {
 		e.Role = best.signature.Role
 	}
+	if best.of.Ignored {
+		e.Strength, e.Role = 0, RoleTeardown
+	}
 	if e.Origin.Rank < 0 && t.Outer != nil {
 		e.Origin.Rank = t.Outer.Origin.Rank
 	}
@@ -98,6 +101,13 @@ func (s *inputState) judgeOne(t *Traceback) judgement {
 	}
 	text := t.text()
 	page, sig, fields := s.knowledge.recognise(text, InException)
+	if page == nil && t.Native {
+		page, sig, fields = s.knowledge.recognise(text, InLine)
+	}
+	if abort := s.knowledge.byID[abortID]; page == nil && t.Native && abort != nil {
+		j.page, j.strength, j.known = abort, abort.Strength, true
+		return j
+	}
 	if page == nil {
 		j.page = s.knowledge.byID[pythonExceptionID]
 		j.strength = j.page.Strength

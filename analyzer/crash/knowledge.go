@@ -19,6 +19,7 @@ type Knowledge struct {
 const (
 	unknownID         = "unknown"
 	pythonExceptionID = "python.exception"
+	abortID           = "signal.abort"
 )
 
 // NewKnowledge checks that pages fit together.

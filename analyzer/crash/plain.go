@@ -28,6 +28,11 @@ func (in *incident) plainVerdict(e *Event) verdict {
 		v.fields["path"], v.fields["line"], v.fields["function"] = f.Path, fmt.Sprint(f.Line), f.Func
 		v.cause += raisedAt(t, f)
 	}
+	if t.Forward != nil {
+		if f, ok := t.Forward.innermost(userFrame); ok {
+			v.cause += fmt.Sprintf(" What it failed on was made at %s (%s).", place(f), f.inFunc())
+		}
+	}
 	if t.Cause != nil && t.Cause.Type != "" {
 		v.cause += fmt.Sprintf(" It followed from %s.", strings.TrimSuffix(t.Cause.summary(), "."))
 	}

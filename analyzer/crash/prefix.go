@@ -1,41 +1,11 @@
 package crash
 
 import (
+	"cmp"
 	"regexp"
 	"strconv"
 	"strings"
 )
-
-// Origin is where a line of a log comes from, as its prefixes tell. Unknown
-// numbers are -1, unknown words empty.
-type Origin struct {
-	Input     int // which of the inputs
-	Rank      int
-	LocalRank int
-	PID       int
-	Host      string
-	Task      string // actor, container or worker name
-	Time      string // as printed
-	Stream    string // "stdout" or "stderr"
-	Stamped   bool   // a logger wrote the line
-}
-
-func noOrigin(input int) Origin { return Origin{Input: input, Rank: -1, LocalRank: -1, PID: -1} }
-
-// key names the stream of output that a line belongs to: lines with the same
-// key are one process speaking.
-func (o Origin) key() string {
-	k := strconv.Itoa(o.Input)
-	switch {
-	case o.Rank >= 0:
-		return k + " rank " + strconv.Itoa(o.Rank)
-	case o.LocalRank >= 0:
-		return k + " local " + strconv.Itoa(o.LocalRank) + " " + o.Host
-	case o.PID >= 0:
-		return k + " pid " + strconv.Itoa(o.PID) + " " + o.Host
-	}
-	return k + " " + o.Task + " " + o.Host
-}
 
 // prefix is one shape of what launchers and loggers put before a line.
 type prefix struct {
@@ -47,16 +17,9 @@ type prefix struct {
 
 const digits = "0123456789"
 
-// labels are the prefixes that are only believed where many lines of the log
-// have them, since prose has them too.
-type labels struct {
-	srun bool // "3: text", from srun --label
-	pdsh bool // "node1: text", from pdsh and the launchers on top of it
-}
-
 var prefixes = []prefix{
 	// A quoted forum paste. A Python prompt is none.
-	{">", "", regexp.MustCompile(`^(?:>(?: |$))+`), func(*Origin, []string) {}},
+	{">", "", regexp.MustCompile(`^(?:>{1,2}(?: |$))+`), func(o *Origin, _ []string) { o.Quoted = true }},
 	// torch 2.2 and later
 	{"[", "", regexp.MustCompile(`^\[rank ?(\d{1,6})\]: ?`), func(o *Origin, m []string) { o.Rank = number(m[1]) }},
 	// with a line number or a process id before it, from dumps and restart agents
@@ -66,8 +29,10 @@ var prefixes = []prefix{
 	{"Rr", "", regexp.MustCompile(`^(?:[Rr]ank|RANK) ?(\d{1,6}): `), func(o *Origin, m []string) { o.Rank = number(m[1]) }},
 	// torchrun --tee: the name of the role and the local rank
 	{"[", "", regexp.MustCompile(`^\[[A-Za-z_]+(\d{1,4})\]:`), func(o *Origin, m []string) { o.LocalRank = number(m[1]) }},
-	{"[", "", regexp.MustCompile(`^\[\d+,(\d{1,6})\]<(stdout|stderr|stddiag)>: ?`), func(o *Origin, m []string) {
-		o.Rank, o.Stream = number(m[1]), m[2]
+	// Open MPI: the job and the rank; SageMaker adds the host, Horovod's own
+	// launcher has the rank only.
+	{"[", "", regexp.MustCompile(`^\[(?:\d+,)?(?:mpirank:)?(\d{1,6})(?:,([\w.-]+))?\]<(stdout|stderr|stddiag)>: ?`), func(o *Origin, m []string) {
+		o.Rank, o.Host, o.Stream = number(m[1]), cmp.Or(m[2], o.Host), m[3]
 	}},
 	{"[", "", regexp.MustCompile(`^\[pod/([\w.-]+)/([\w.-]+)\] ?`), func(o *Origin, m []string) { o.Host, o.Task = m[1], m[2] }},
 	{"(", "", regexp.MustCompile(`^\(([\w.]+)((?:,? ?\w+=[^\s,()]+)+)\)(?: |$)`), keepFields},
@@ -82,26 +47,16 @@ var prefixes = []prefix{
 	{"[", "", regexp.MustCompile(`^\[[IWEF] ?(\d{3,4} \d\d:\d\d:\d\d\.\d+)? ?[\w./-]+\.(?:cpp|cc|cu|hpp|h):\d+\] ?`), keepStamp},
 	// glog as torchrun and absl write it
 	{"IWEF", "", regexp.MustCompile(`^[IWEF](\d{4} \d\d:\d\d:\d\d\.\d+)\s+\d+ [^\]\s]+:\d+\] ?`), keepStamp},
-	// vLLM
-	{"DIWEC", "", regexp.MustCompile(`^(?:DEBUG|INFO|WARNING|ERROR|CRITICAL) (\d\d-\d\d \d\d:\d\d:\d\d) \[[\w./-]+:\d+\] ?`), keepStamp},
-	// Times, and what loggers put after them
-	{"[" + digits, "", regexp.MustCompile(`^\[?(\d{4}[-/]\d\d[-/]\d\d[T _]\d\d:\d\d:\d\d(?:[.,]\d+)?(?:Z|[+-]\d\d:?\d\d)?)\]?(?:(?: ?- ?| | ?\| ?|$|\t))`), keepStamp},
-	{"[" + digits, "", regexp.MustCompile(`^\[?(\d\d:\d\d:\d\d(?:[.,]\d+)?)\]?(?:(?: - | \| | |$))`), keepStamp},
-	{"JFMASOND", "", regexp.MustCompile(`^([A-Z][a-z]{2} [ \d]\d \d\d:\d\d:\d\d) ([\w.-]+) [\w./-]+(?:\[(\d+)\])?: ?`), func(o *Origin, m []string) {
+	// syslog, as files of systems have it
+	{"JFMASOND", "", regexp.MustCompile(`^([A-Z][a-z]{2} [ \d]\d \d\d:\d\d:\d\d) ([\w.-]+) ([\w./-]+)(?:\[(\d+)\])?: ?`), func(o *Origin, m []string) {
 		o.Time, o.Host, o.Stamped = m[1], m[2], true
+		o.PID = programID(m[3], m[4])
 	}},
 	{"", ": [", regexp.MustCompile(`^[\w.]+: \[(?:DEBUG|INFO|WARNING|ERROR|CRITICAL)\] ?`), keepLevel},
 	{"", " - ", regexp.MustCompile(`^(?:- )?[\w.<>]+(?:\[\d+\])? - (?:[\w.<>:]+ - )?(?:DEBUG|INFO|WARNING|ERROR|CRITICAL)(?: - |: )`), keepLevel},
-	{"DIWEC", "", regexp.MustCompile(`^(?:DEBUG|INFO|WARNING|ERROR|CRITICAL)(?: - |:[\w.]+: ?| +\| ?)`), keepLevel},
 	{"[", "", regexp.MustCompile(`^\[(?:DEBUG|INFO|WARNING|WARN|ERROR|CRITICAL|FATAL)\](?: \[\w+\.py:\d+:\w+\])?:? ?`), keepLevel},
 	{"[", "", regexp.MustCompile(`^\[(stdout|stderr)\]:? ?`), func(o *Origin, m []string) { o.Stream = m[1] }},
-	{"E", "", regexp.MustCompile(`^E {3}(?: {4})?`), func(*Origin, []string) {}}, // pytest
 }
-
-var (
-	srunLabel = regexp.MustCompile(`^ *(\d{1,6}): ?`)
-	pdshLabel = regexp.MustCompile(`^([A-Za-z][\w.-]*\d[\w.-]*): ?`)
-)
 
 // maxPrefixes bounds how many prefixes one line may have.
 const maxPrefixes = 8
@@ -132,6 +87,9 @@ func (l labels) stripOne(text string, o *Origin) (string, bool) {
 			p.keep(o, m)
 			return text[len(m[0]):], true
 		}
+	}
+	if rest, ok := logHead(text, o); ok {
+		return rest, true
 	}
 	if l.srun && o.Rank < 0 {
 		if m := srunLabel.FindStringSubmatch(text); m != nil {
@@ -185,31 +143,4 @@ func number(s string) int {
 		return -1
 	}
 	return int(n)
-}
-
-// findLabels looks for the labels that only the whole output can tell: the
-// prefix of nearly every line, with at least two values.
-func findLabels(sample string) labels {
-	var lines, srun, pdsh int
-	ranks, hosts := make(map[string]bool), make(map[string]bool)
-	for line := range strings.Lines(sample) {
-		line = strings.TrimRight(line, "\r\n")
-		if line == "" {
-			continue
-		}
-		lines++
-		if m := srunLabel.FindStringSubmatch(line); m != nil {
-			srun++
-			ranks[m[1]] = true
-		}
-		if m := pdshLabel.FindStringSubmatch(line); m != nil {
-			pdsh++
-			hosts[m[1]] = true
-		}
-	}
-	const few = 5
-	return labels{
-		srun: srun >= few && len(ranks) >= 2 && srun*10 >= lines*6,
-		pdsh: pdsh >= few && len(hosts) >= 2 && len(hosts)*2 <= pdsh && pdsh*10 >= lines*6,
-	}
 }

@@ -48,7 +48,7 @@ func TestPrefixesAreKept(t *testing.T) {
 		"[2023-04-07 13:09:33,201] [INFO] [launch.py:318:sigkill_handler] Killing": {"Killing", stamped("2023-04-07 13:09:33,201")},
 		"ERROR:torch.distributed.elastic:failed":                                   {"failed", stamped("")},
 		"Mar  3 07:05:11 node7 slurmd[881]: x":                                     {"x", origin(func(o *Origin) { o.Time, o.Host, o.Stamped = "Mar  3 07:05:11", "node7", true })},
-		"> > quoted":                                                               {"quoted", noOrigin(0)},
+		"> > quoted":                                                               {"quoted", origin(func(o *Origin) { o.Quoted = true })},
 		">>> import torch":                                                         {">>> import torch", noOrigin(0)},
 		"[rank0]:[E321 02:07:08.408271257 P.cpp:607] x": {"x", origin(func(o *Origin) {
 			o.Rank, o.Time, o.Stamped = 0, "321 02:07:08.408271257", true

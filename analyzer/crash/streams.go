@@ -91,9 +91,9 @@ func inputRanks(inputs []Input) []int {
 type stream struct {
 	in     *inputState
 	key    string
-	traces tracebacks
+	traces *weaver
 	// recorded reads tracebacks within a launcher's report.
-	recorded *tracebacks
+	recorded *weaver
 	report   elastic
 	open     bool // inside the report
 }
@@ -103,13 +103,15 @@ func (s *stream) active() bool { return s.open || s.traces.active() }
 // inputState is the reading of one input.
 type inputState struct {
 	*incident
-	number  int
-	labels  labels
-	reader  *reader
-	streams map[string]*stream
-	order   []*stream
-	active  int
-	prog    *progress
+	number   int
+	labels   labels
+	learned  learned
+	unfolder unfolder
+	reader   *reader
+	streams  map[string]*stream
+	order    []*stream
+	active   int
+	prog     *progress
 }
 
 // read goes through one input.
@@ -147,7 +149,14 @@ func peek(r io.Reader) (string, io.Reader, error) {
 
 // visit takes one interesting line.
 func (s *inputState) visit(no int, raw []byte) {
-	line, key := s.place(no, raw)
+	for _, line := range s.lines(no, raw) {
+		s.take(line)
+	}
+}
+
+// take gives a line to its stream.
+func (s *inputState) take(line Line) {
+	key := line.Origin.key()
 	st := s.streams[key]
 	if st == nil {
 		if len(s.streams) >= maxStreams {
@@ -168,19 +177,75 @@ func (s *inputState) visit(no int, raw []byte) {
 	}
 }
 
-// place cleans a line, takes off its prefixes and says which stream it is of.
-func (s *inputState) place(no int, raw []byte) (line Line, key string) {
+// lines cleans a line of the input, takes off its prefixes, and undoes what put
+// several lines of output into it.
+func (s *inputState) lines(no int, raw []byte) []Line {
 	origin := noOrigin(s.number)
 	text := s.labels.strip(clean(raw), &origin)
-	if origin.Rank < 0 && origin.LocalRank < 0 && s.ranks[s.number] >= 0 {
-		origin.Rank = s.ranks[s.number]
+	texts := s.unfolder.lines(text, &origin)
+	if texts == nil {
+		return []Line{s.line(no, text, origin)}
 	}
-	return Line{No: no, Text: text, Origin: origin}, origin.key()
+	lines := make([]Line, 0, len(texts))
+	for _, text := range texts {
+		own := origin
+		text = s.labels.strip(text, &own)
+		lines = append(lines, s.line(no, text, own))
+	}
+	return lines
+}
+
+// line is the line of that text.
+func (s *inputState) line(no int, text string, o Origin) Line {
+	text, confirmed := s.learned.strip(text, &o)
+	o = s.ofInput(o)
+	if confirmed {
+		s.moveHeader(o)
+	}
+	return Line{No: no, Text: text, Origin: o}
+}
+
+// ofInput gives an origin without a rank that of its input.
+func (s *inputState) ofInput(o Origin) Origin {
+	if o.Rank < 0 && o.LocalRank < 0 && s.ranks[s.number] >= 0 {
+		o.Rank = s.ranks[s.number]
+	}
+	return o
+}
+
+// earlier is a line that was passed over, as it is known by now to read.
+func (s *inputState) earlier(no int, raw []byte) Line {
+	origin := noOrigin(s.number)
+	text := s.labels.strip(clean(raw), &origin)
+	text = s.learned.known(text, &origin)
+	return Line{No: no, Text: text, Origin: s.ofInput(origin)}
+}
+
+// before goes over the output before the current line, latest line first.
+func (s *inputState) before(yield func(Line) bool) {
+	s.reader.history.tail(func(no int, raw []byte) bool { return yield(s.earlier(no, raw)) })
+}
+
+// moveHeader moves the header of a traceback to the stream of o: only the line
+// after it told that what stands before it is a prefix.
+func (s *inputState) moveHeader(o Origin) {
+	for _, st := range s.order {
+		if header, ok := st.traces.loneHeader(); ok && st.key != o.key() {
+			if !st.active() {
+				s.active--
+			}
+			header.Origin = o
+			s.take(header)
+			return
+		}
+	}
 }
 
 func (s *inputState) newStream(key string) *stream {
 	st := &stream{in: s, key: key}
-	st.traces.emit = func(t *Traceback) { s.traceback(t, st.key, nil) }
+	st.traces = newWeaver(func() *tracebacks {
+		return &tracebacks{emit: func(t *Traceback) { s.traceback(t, st.key, nil) }, before: s.before}
+	})
 	st.report.done = func(w worker) {
 		if st.recorded != nil {
 			st.recorded.close()
@@ -190,7 +255,9 @@ func (s *inputState) newStream(key string) *stream {
 	}
 	st.report.traceback = func(w worker, l Line) {
 		if st.recorded == nil {
-			st.recorded = &tracebacks{emit: func(t *Traceback) { s.traceback(t, st.key, &w) }}
+			st.recorded = newWeaver(func() *tracebacks {
+				return &tracebacks{emit: func(t *Traceback) { s.traceback(t, st.key, &w) }}
+			})
 		}
 		st.recorded.feed(l)
 	}
@@ -206,7 +273,10 @@ func (st *stream) feed(l Line) {
 		st.traces.close()
 		st.report.feed(l, &st.open)
 	case st.open && st.report.feed(l, &st.open):
-	case st.traces.cur != nil && !st.in.endsTraceback(l) && st.traces.feed(l):
+	case st.traces.inside() && !st.in.endsTraceback(l):
+		if !st.traces.feed(l) {
+			st.in.lineEvent(l, st)
+		}
 	case st.in.lineEvent(l, st):
 	default:
 		st.open = false
@@ -323,14 +393,14 @@ func (s *inputState) lookBack(end int) {
 		return true
 	})
 	for _, r := range slices.Backward(lines) {
-		line, key := s.place(r.no, r.text)
+		line := s.earlier(r.no, r.text)
 		step := readStep(line.Text)
 		// The code and the messages of tracebacks mention steps too.
 		if !step.known() || strings.HasPrefix(line.Text, "    ") || strings.Contains(line.Text, `File "`) || isException(line.Text) {
 			continue
 		}
 		step.Line, step.Text = r.no, line.Text
-		s.prog.note(key, step)
+		s.prog.note(line.Origin.key(), step)
 	}
 	s.prog.until = s.reader.line
 }

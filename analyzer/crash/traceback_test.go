@@ -13,7 +13,7 @@ import (
 // exception, its calls, and what it belongs to.
 func parse(text string) []string {
 	var got []string
-	p := &tracebacks{emit: func(t *Traceback) { got = append(got, outline(t)) }}
+	p := newWeaver(func() *tracebacks { return &tracebacks{emit: func(t *Traceback) { got = append(got, outline(t)) }} })
 	no := 0
 	for line := range strings.Lines(strings.Trim(text, "\n")) {
 		no++
@@ -29,6 +29,12 @@ func outline(t *Traceback) string {
 		calls = append(calls, fmt.Sprintf("%s:%d %s|%s", f.Path, f.Line, f.Func, f.Code))
 	}
 	s := fmt.Sprintf("%s [%s]", t.text(), strings.Join(calls, ", "))
+	if t.Ignored {
+		s = "ignored " + s
+	}
+	if t.Forward != nil {
+		s += " made by" + outline(t.Forward)
+	}
 	if t.Cause != nil {
 		s += " after " + outline(t.Cause)
 	}

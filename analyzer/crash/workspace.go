@@ -334,8 +334,8 @@ func (d *Diagnoser) findSuspects(ctx context.Context, t *Traceback) (suspects []
 
 const maxSuspects = 20
 
-// userFrames are the calls in the user's own code of t, of what caused it and
-// of what reports it, innermost first and each file's calls together as they
+// userFrames are the calls in the user's own code of t, of the forward pass it
+// belongs to, of what caused it and of what reports it, innermost first and each file's calls together as they
 // come.
 func userFrames(t *Traceback) []Frame {
 	var frames []Frame
@@ -351,6 +351,7 @@ func userFrames(t *Traceback) []Frame {
 				frames = append(frames, f)
 			}
 		}
+		visit(t.Forward)
 		visit(t.Cause)
 		visit(t.Outer)
 	}
