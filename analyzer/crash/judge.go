@@ -2,6 +2,7 @@ package crash
 
 import (
 	"regexp"
+	"slices"
 	"strings"
 )
 
@@ -69,15 +70,17 @@ func (j judgement) text() string {
 	return j.of.Type + ": " + first
 }
 
-// judge finds the exception of a chain that matters.
+// judge finds the exception of a chain that matters: of those that are known
+// the strongest, of these the first; the others were raised while it was
+// handled. If none is known, it is the last one.
 func (s *inputState) judge(t *Traceback) judgement {
 	var all []judgement
 	for _, e := range t.exceptions() {
 		all = append(all, s.judgeOne(e))
 	}
 	best := all[len(all)-1]
-	for _, j := range all {
-		if j.known && (!best.known || j.strength > best.strength) {
+	for _, j := range slices.Backward(all) {
+		if j.known && (!best.known || j.strength > best.strength || j.strength == best.strength && !probing(j.of.Type)) {
 			best = j
 		}
 	}
@@ -91,6 +94,16 @@ func (s *inputState) judge(t *Traceback) judgement {
 		}
 	}
 	return best
+}
+
+// probing reports whether programs raise such exceptions on purpose, to see
+// what is there, and go on differently.
+func probing(exception string) bool {
+	switch exception {
+	case "ImportError", "ModuleNotFoundError":
+		return true
+	}
+	return false
 }
 
 func (s *inputState) judgeOne(t *Traceback) judgement {
@@ -109,13 +122,7 @@ func (s *inputState) judgeOne(t *Traceback) judgement {
 		return j
 	}
 	if page == nil {
-		j.page = s.knowledge.byID[pythonExceptionID]
-		j.strength = j.page.Strength
-		j.fields = map[string]string{"type": t.Type}
-		if len(t.Message) > 0 {
-			j.fields["message"] = t.Message[0].Text
-		}
-		return j
+		return s.judgeUnknown(t)
 	}
 	if glued := t.glued(); glued != text {
 		// A terminal's width may have cut words: the reading without spaces is
@@ -125,6 +132,29 @@ func (s *inputState) judgeOne(t *Traceback) judgement {
 		}
 	}
 	j.page, j.signature, j.strength, j.fields, j.known = page, sig, sig.Strength, fields, true
+	return j
+}
+
+// judgeUnknown is the judgement of an exception that no page knows. If the one
+// that only reports it is known to start failures, such as that of a worker,
+// then its page tells what this one means.
+func (s *inputState) judgeUnknown(t *Traceback) judgement {
+	j := judgement{of: t, page: s.knowledge.byID[pythonExceptionID], fields: map[string]string{"type": t.Type}}
+	j.strength = j.page.Strength
+	if len(t.Message) > 0 {
+		j.fields["message"] = t.Message[0].Text
+	}
+	if t.Outer == nil {
+		return j
+	}
+	page, sig, fields := s.knowledge.recognise(t.Outer.text(), InException)
+	if page == nil || sig.Role != RoleInitiating || sig.Strength < ownException {
+		return j
+	}
+	for name, value := range fields {
+		j.fields[name] = value
+	}
+	j.page, j.signature, j.strength, j.known = page, sig, sig.Strength, true
 	return j
 }
 

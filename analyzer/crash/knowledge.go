@@ -88,21 +88,30 @@ type pageSignature struct {
 }
 
 // recognise finds the page whose signature matches text. Signatures of what can
-// start an incident come before those of what only follows from one; those of
-// equal strength are tried in the order of their pages' ids.
+// start an incident come before those of what only follows from one. Of a page
+// the first that matches counts, of several pages that whose literal is the
+// longest: it is the most exact.
 func (k *Knowledge) recognise(text string, scope Scope) (*Page, *Signature, map[string]string) {
 	if !k.words.in(text) {
 		return nil, nil, nil
 	}
+	var best pageSignature
+	var fields map[string]string
+	length := 0
 	for _, s := range k.signatures {
-		if s.Scope != scope && s.Scope != Anywhere {
+		if fields != nil && s.Strength < best.Strength {
+			break
+		}
+		if s.page == best.page || s.Scope != scope && s.Scope != Anywhere {
 			continue
 		}
-		if fields := s.match(text); fields != nil {
-			return s.page, s.Signature, fields
+		if n := s.literal(text); n > length {
+			if m := s.match(text); m != nil {
+				best, fields, length = s, m, n
+			}
 		}
 	}
-	return nil, nil, nil
+	return best.page, best.Signature, fields
 }
 
 // Recognise names the page and the signature that know a message, if any do.

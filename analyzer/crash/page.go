@@ -2,7 +2,6 @@ package crash
 
 import (
 	"regexp"
-	"slices"
 	"strings"
 )
 
@@ -93,11 +92,20 @@ const (
 	Anywhere    Scope = "any"
 )
 
-// match returns the fields of the signature in text, or nil.
-func (s *Signature) match(text string) map[string]string {
-	if !slices.ContainsFunc(s.Literals, func(l string) bool { return strings.Contains(text, l) }) {
-		return nil
+// literal is the length of the longest literal that is in text.
+func (s *Signature) literal(text string) int {
+	length := 0
+	for _, l := range s.Literals {
+		if len(l) > length && strings.Contains(text, l) {
+			length = len(l)
+		}
 	}
+	return length
+}
+
+// match returns the fields of the signature in a text that has a literal of it,
+// or nil.
+func (s *Signature) match(text string) map[string]string {
 	m := s.Pattern.FindStringSubmatch(text)
 	if m == nil {
 		return nil

@@ -14,7 +14,7 @@ func (in *incident) plainVerdict(e *Event) verdict {
 	}
 	v.cause = e.said()
 	for _, cause := range e.causes() {
-		if text, complete := fill(cause, v.fields); complete {
+		if text, complete := fill(cause, v.fields); complete && text != "" {
 			v.cause = text
 			break
 		}

@@ -74,18 +74,12 @@ func (s *Signature) validate() error {
 	switch {
 	case s.Example == "":
 		return fmt.Errorf("example is missing: a message that the signature recognises")
+	case s.literal(s.Example) == 0:
+		return fmt.Errorf("does not recognise its example %q: none of the literals is in it", s.Example)
 	case s.match(s.Example) == nil:
-		return fmt.Errorf("does not recognise its example %q: %s", s.Example, s.mismatch())
+		return fmt.Errorf("does not recognise its example %q: the pattern does not match", s.Example)
 	}
 	return checkTexts(s.Cause, s.Fixes, func(name string) bool { return s.Pattern.SubexpIndex(name) >= 0 })
-}
-
-// mismatch says why the signature does not recognise its example.
-func (s *Signature) mismatch() string {
-	if !slices.ContainsFunc(s.Literals, func(l string) bool { return strings.Contains(s.Example, l) }) {
-		return "none of the literals is in it"
-	}
-	return "the pattern does not match"
 }
 
 func checkStanding(role Role, strength int, confidence Confidence) error {
