@@ -110,10 +110,12 @@ const (
 	evaluating
 	// stepped, of modes, is set once an optimizer stepped in the iteration.
 	stepped
+	// collected is what an object of a library keeps of what it is given.
+	collected
 )
 
 // reservedSymbols are how those are interned: not as an identifier.
-var reservedSymbols = [...]string{anyElement: "[]", eachElement: "[*]", runningSum: "sum()", frozenMark: "frozen()", evaluating: "eval()", stepped: "step()"}
+var reservedSymbols = [...]string{anyElement: "[]", eachElement: "[*]", runningSum: "sum()", frozenMark: "frozen()", evaluating: "eval()", stepped: "step()", collected: "kept()"}
 
 // origin returns the atom of an operation at a site.
 func (a *analysis) origin(at site, l *loop, r recorded) Atom {

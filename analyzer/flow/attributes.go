@@ -100,6 +100,9 @@ func (in *interpreter) field(n syntax.NodeID, obj *Value, id ObjectID, f Symbol,
 	case objectSuper:
 		for _, base := range in.objects[info.class].bases {
 			for _, b := range base.objects {
+				if in.objects[b].kind == objectLibrary {
+					return in.library(in.objects[b].name + "." + name)
+				}
 				if in.objects[b].kind != objectClass {
 					continue
 				}

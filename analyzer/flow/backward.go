@@ -18,6 +18,7 @@ func (in *interpreter) backward(n syntax.NodeID, v *Value, retain bool) {
 		return
 	}
 	in.activity++
+	in.backwards = in.backwards || !in.repeats()
 	in.trains()
 	reached := in.throughCalls(in.reach(v))
 	if in.sure(reached) < Certain {
@@ -73,6 +74,17 @@ func (in *interpreter) trains() {
 	for l := in.loop; l != nil; l = l.parent {
 		l.trains = true
 	}
+}
+
+// repeats reports whether a loop of the program runs that takes as many steps
+// as there is data.
+func (in *interpreter) repeats() bool {
+	for l := in.loop; l != nil; l = l.parent {
+		if !l.bounded && !l.implicit {
+			return true
+		}
+	}
+	return false
 }
 
 // prove makes the origins of a value that runs a backward certain: those that

@@ -2,8 +2,10 @@ package flow
 
 import (
 	"slices"
+	"strings"
 
 	"github.com/graphleak/graphleak/analyzer/syntax"
+	"github.com/graphleak/graphleak/analyzer/torch"
 )
 
 // class runs the body of a class.
@@ -24,7 +26,28 @@ func (in *interpreter) class(n syntax.NodeID) *Value {
 	if in.state == nil {
 		in.state = in.frame.base
 	}
+	in.leaveUnrecorded(id)
 	return object(id)
+}
+
+// leaveUnrecorded marks the methods of a class that its library runs without
+// recording a graph.
+func (in *interpreter) leaveUnrecorded(class ObjectID) {
+	host := in.hostOf(class)
+	if host == nil {
+		return
+	}
+	for _, name := range strings.Fields(host.Unrecorded) {
+		v := in.state.get(Place{class, in.symbol(name)})
+		if v == nil {
+			continue
+		}
+		for _, id := range v.objects {
+			if c := in.objects[id].code; c != nil && c.grad == torch.GradUnchanged {
+				c.grad = torch.GradOff
+			}
+		}
+	}
 }
 
 // classAttribute looks an attribute up in a class and its bases. owner is the
@@ -174,6 +197,12 @@ func (in *interpreter) callInstance(n syntax.NodeID, id ObjectID, args arguments
 			return in.apply(n, f, args)
 		}
 	}
+	if host := in.hostOf(class); host != nil && host.Calls != "" {
+		if f := in.methodOf(n, id, host.Calls); f != nil {
+			in.apply(n, f, args)
+			return in.operate(n, false, args.values()...)
+		}
+	}
 	if !in.isModuleClass(class) {
 		return in.callUnknown(n, object(id), args)
 	}
@@ -183,6 +212,9 @@ func (in *interpreter) callInstance(n syntax.NodeID, id ObjectID, args arguments
 // entered is what the as clause of a with statement binds.
 func (in *interpreter) entered(n syntax.NodeID, manager *Value) *Value {
 	var out *Value
+	if manager.is(KindTensor) { // with scale_loss(loss, optimizer) as scaled
+		out = manager
+	}
 	for _, id := range manager.objects {
 		info := in.objects[id]
 		switch info.kind {

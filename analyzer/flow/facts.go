@@ -46,7 +46,8 @@ type Growth struct {
 	// Loop is the statement whose iterations make the place grow. For code that
 	// a framework calls once a step it is the function.
 	Loop Location
-	// Implicit says that Loop is such a function.
+	// Implicit says that Loop is such a function, or a class whose methods are
+	// called once an epoch.
 	Implicit bool
 	// Activations says that tensors saved for backward stay; otherwise a
 	// backward freed them and the nodes of the graph stay.
@@ -160,7 +161,7 @@ func (in *interpreter) fact(g *growth) (Growth, bool) {
 	f := Growth{
 		Store: Location{e.at.module, e.at.node}, Target: Location{e.at.module, e.target}, Kept: Location{e.at.module, e.expr},
 		Parts: located(e.at.module, e.parts), Seeds: in.seeds[e.place],
-		Loop: Location{l.at.module, l.at.node}, Implicit: l.at.module.Tree.Kind(l.at.node) == syntax.FunctionDefinition,
+		Loop: Location{l.at.module, l.at.node}, Implicit: l.implicit,
 		Collects: e.collect, Evaluation: e.evaluate, Decays: e.decays,
 		Escapes: in.placeIs(in.escaped, g) || in.objects[e.place.object].kind == objectUnknown,
 	}
@@ -179,6 +180,9 @@ func (in *interpreter) fact(g *growth) (Growth, bool) {
 	t := f.Store.Module.Tree
 	f.Adds = f.Store.Kind() == syntax.AugmentedAssignment || f.Store.Kind() == syntax.Assignment &&
 		strings.Contains(t.Text(t.Child(f.Store.Node, syntax.FieldRight)), f.Target.Text())
+	if e.place.field == collected {
+		f.ThroughCall = true
+	}
 	if g.argument.Module != nil {
 		f.Kept, f.ThroughCall, f.Parts = g.argument, true, located(g.argument.Module, g.argumentParts)
 	}
@@ -215,7 +219,7 @@ func (a *analysis) weigh(f *Growth, g *growth) {
 		if at.Module == nil {
 			continue
 		}
-		if stays[x] || !f.Activations {
+		if at.Kind() != syntax.ClassDefinition && (stays[x] || !f.Activations) {
 			f.Made = append(f.Made, at)
 		}
 		if b, ok := a.retainedAt[x]; ok && stays[x] && f.Retained == nil {

@@ -108,6 +108,9 @@ type execution struct {
 	// spending counts the work done for the running root, and limit is how far
 	// it may go in the running function.
 	spending, limit int
+	// backwards and optimizes say that the running root did so outside of any
+	// loop: it is one step of a training.
+	backwards, optimizes bool
 	// entering is what the running __enter__ has done to grad mode so far.
 	entering torch.GradMode
 }

@@ -132,6 +132,11 @@ func (in *interpreter) callTorch(n syntax.NodeID, name string, args arguments) *
 		// A distribution carries the graph of its parameters.
 		return in.operate(n, true, args.values()...)
 	}
+	if role, ok := torch.RoleOf(name); ok {
+		if v := in.libraryCall(n, name, role, args); v != nil {
+			return v
+		}
+	}
 	if class, ok := torch.Module(name); ok {
 		return in.newModule(n, name, class, args)
 	}

@@ -11,6 +11,9 @@ type loop struct {
 	frame   *frame
 	bounded bool // takes few steps, however much data there is
 	trains  bool // a backward or an optimizer step runs in it
+	// implicit says that it is no loop of the text: code that is not seen calls
+	// the function again and again.
+	implicit bool
 	// written are the places that an iteration writes, once known.
 	written map[Place]bool
 	// back is what an iteration leaves at a place for the next.
@@ -49,6 +52,7 @@ const (
 	forLoop loopKind = iota
 	whileLoop
 	endlessLoop // left only by break
+	calledLoop  // code that is not seen calls something again and again
 )
 
 // atHeader is the value at place p at the header of loop l, where entry is its
@@ -120,7 +124,7 @@ func (in *interpreter) iterate(n syntax.NodeID, bounded bool, kind loopKind, onc
 		l = &loop{at: at, back: map[Place]carry{}}
 		in.loops[at] = l
 	}
-	l.parent, l.frame, l.bounded, l.written = in.loop, in.frame, bounded, nil
+	l.parent, l.frame, l.bounded, l.implicit, l.written = in.loop, in.frame, bounded, kind == calledLoop, nil
 	outer, base, wasDry := in.loop, in.state, in.dry
 	clear(l.back)
 	var breaks []*state

@@ -1,6 +1,8 @@
 package flow
 
 import (
+	"slices"
+
 	"github.com/graphleak/graphleak/analyzer/syntax"
 	"github.com/graphleak/graphleak/analyzer/torch"
 )
@@ -18,6 +20,9 @@ func (in *interpreter) methodCall(n, receiver syntax.NodeID, obj *Value, name st
 	}
 	if torch.BackwardMethods[name] {
 		return in.backwardCall(n, obj, name, args)
+	}
+	if v := in.libraryMethod(n, receiver, obj, name, args); v != nil {
+		return v
 	}
 	var out *Value
 	for _, id := range obj.objects {
@@ -87,6 +92,12 @@ func (in *interpreter) definesMethod(obj *Value, name string) bool {
 	return false
 }
 
+// isOptimizer reports whether an object is an optimizer.
+func (a *analysis) isOptimizer(id ObjectID) bool {
+	info := a.objects[id]
+	return info.optimizer || info.kind == objectUnknown && torch.OptimizerClass(info.name)
+}
+
 // callable reports whether v may be a function of the program.
 func (a *analysis) callable(v *Value) bool {
 	for _, id := range v.objects {
@@ -134,10 +145,9 @@ func (in *interpreter) unknownMethod(n, receiver syntax.NodeID, obj *Value, id O
 			}
 			return &Value{kinds: KindObject, elements: []*Value{e}, variadic: true, structural: true}
 		}
-	case "step":
-		if torch.OptimizerClass(info.name) || info.optimizer {
-			in.state.set(Place{modes, stepped}, plainTrue)
-			in.trains()
+	case "step": // optimizer.step(), scaler.step(optimizer)
+		if in.isOptimizer(id) || len(args.positional) == 1 && slices.ContainsFunc(args.positional[0].objects, in.isOptimizer) {
+			in.optimizerSteps()
 		}
 		if len(args.positional) == 1 && in.callable(args.positional[0]) { // optimizer.step(closure)
 			return in.apply(n, args.positional[0], arguments{})

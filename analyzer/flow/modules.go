@@ -86,6 +86,9 @@ func (in *interpreter) moduleResult(n syntax.NodeID, id ObjectID, class torch.Mo
 	if class.Scalar {
 		out.size = torch.Scalar
 	}
+	if class.Record {
+		out.kinds = KindUnknown
+	}
 	if !in.off {
 		var operands atoms
 		for _, v := range args.values() {

@@ -13,12 +13,15 @@
 // assignments.go, expressions.go, operators.go, displays.go), calls inline the
 // program's own functions within a budget (calls.go, budget.go) and read what
 // libraries do from package torch (library.go, methods.go, modules.go,
-// tensors.go). What a backward reached (backward.go) decides in the end what is
-// told, and how (facts.go).
+// tensors.go, roles.go). What libraries call is run as they would run it
+// (hosts.go), and single steps of a training as a loop would (steps.go). What a
+// backward reached (backward.go) decides in the end what is told, and how
+// (facts.go).
 package flow
 
 import (
 	"context"
+	"maps"
 	"slices"
 	"strings"
 
@@ -27,8 +30,8 @@ import (
 	"github.com/graphleak/graphleak/analyzer/torch"
 )
 
-// Analyze runs main, what it takes from other files of the workspace, then each
-// function of main that no known code calls. A program that has nothing to do
+// Analyze runs main, what it takes from other files of the workspace, then what
+// libraries call and each function of main that no known code calls. A program that has nothing to do
 // with PyTorch is not run.
 func Analyze(ctx context.Context, resolver *names.Resolver, main *names.Module) (*Facts, error) {
 	in := &interpreter{main: main, analysis: newAnalysis(ctx, resolver)}
@@ -74,47 +77,44 @@ func (in *interpreter) mayUseTorch(m *names.Module, depth int, seen map[*names.M
 
 // root is a function that runs on its own because no known code calls it.
 type root struct {
-	function ObjectID
-	class    ObjectID // of a method
-	code     *code
-	calls    map[string]bool // the names it calls
-	name     string
+	class ObjectID // of a method
+	code  *code
+	calls map[string]bool // the names it calls
+	name  string
+	at    syntax.NodeID // what stands for it in the main module
+	// fills are, of an inherited method, the methods of the class that it calls:
+	// it runs for their sake.
+	fills []*root
+	ran   bool
 }
 
-// runRoots runs the functions that did not run yet, callers first.
+// waits reports whether nothing has run a root yet.
+func (in *interpreter) waits(r *root) bool {
+	if len(r.fills) > 0 {
+		return !r.ran && slices.ContainsFunc(r.fills, in.waits)
+	}
+	return !in.visited[r.key()]
+}
+
+func (r *root) key() codeKey { return codeKey{r.code.module, r.code.node} }
+
+// runRoots runs what no known code runs: first what libraries call, then the
+// functions that did not run yet, callers first.
 func (in *interpreter) runRoots() {
 	module := in.frame
 	base := in.state
-	var roots []*root
-	add := func(id, class ObjectID, name string) {
-		info := in.objects[id]
-		if info.kind != objectFunction || info.code.module != in.main {
-			return
-		}
-		roots = append(roots, &root{function: id, class: class, code: info.code, name: name, calls: calledNames(in.main.Tree, info.code.node)})
-	}
-	for _, f := range in.objects[module.object].fields {
-		v := base.get(Place{module.object, f})
-		if v == nil {
-			continue
-		}
-		for _, id := range v.objects {
-			add(id, 0, in.symbolNames[f])
-			if info := in.objects[id]; info.kind == objectClass && info.at.module == in.main {
-				for _, m := range info.fields {
-					if mv := base.get(Place{id, m}); mv != nil {
-						for _, mid := range mv.objects {
-							add(mid, id, in.symbolNames[m])
-						}
-					}
-				}
-			}
+	begin := func() { in.execution = execution{frame: module, state: base.push(), limit: maxSteps} }
+	roots, classes := in.definitions(base)
+	for _, class := range classes {
+		if host := in.hostOf(class); host != nil && !in.stopped {
+			begin()
+			in.runHost(class, host)
 		}
 	}
 	for {
 		var waiting []*root
 		for _, r := range roots {
-			if !in.visited[codeKey{r.code.module, r.code.node}] {
+			if in.waits(r) {
 				waiting = append(waiting, r)
 			}
 		}
@@ -128,11 +128,86 @@ func (in *interpreter) runRoots() {
 				break
 			}
 		}
-		in.execution = execution{frame: module, state: base.push(), limit: maxSteps}
-		in.runRoot(next)
-		in.visited[codeKey{next.code.module, next.code.node}] = true
+		begin()
+		in.runRoot(next, waiting)
+		in.visited[next.key()] = true
+		next.ran = true
 	}
 	in.frame, in.state = module, base
+}
+
+// definitions are the functions, methods and classes of the main module.
+func (in *interpreter) definitions(base *state) (roots []*root, classes []ObjectID) {
+	add := func(id, class ObjectID, name string) {
+		if info := in.objects[id]; info.kind == objectFunction && info.code.module == in.main {
+			roots = append(roots, &root{class: class, code: info.code, name: name, at: info.code.node, calls: calledNames(in.main.Tree, info.code.node)})
+		}
+	}
+	module := in.frame.object
+	for _, f := range in.objects[module].fields {
+		v := base.get(Place{module, f})
+		if v == nil {
+			continue
+		}
+		for _, id := range v.objects {
+			add(id, 0, in.symbolNames[f])
+			info := in.objects[id]
+			if info.kind != objectClass || info.at.module != in.main {
+				continue
+			}
+			classes = append(classes, id)
+			own := len(roots)
+			for _, m := range info.fields {
+				if mv := base.get(Place{id, m}); mv != nil {
+					for _, mid := range mv.objects {
+						add(mid, id, in.symbolNames[m])
+					}
+				}
+			}
+			roots = in.inherit(id, id, roots, own, map[Symbol]bool{}, 0)
+		}
+	}
+	return roots, classes
+}
+
+// inherit adds the methods that a class inherits and that call its own: a loop
+// over the data in one class calls the step that another defines. The class's
+// own methods are roots from index own on.
+func (in *interpreter) inherit(class, from ObjectID, roots []*root, own int, seen map[Symbol]bool, depth int) []*root {
+	if depth > maxBases {
+		return roots
+	}
+	for _, f := range in.objects[from].fields {
+		v := in.state.get(Place{from, f})
+		if from == class || seen[f] || v == nil {
+			seen[f] = true
+			continue
+		}
+		seen[f] = true
+		for _, id := range v.objects {
+			info := in.objects[id]
+			if info.kind != objectFunction || in.symbolNames[f] == "__init__" {
+				continue
+			}
+			r := &root{class: class, code: info.code, name: in.symbolNames[f], at: in.objects[class].at.node, calls: calledNames(info.code.module.Tree, info.code.node)}
+			for _, o := range roots[own:] {
+				if o.class == class && len(o.fills) == 0 && r.calls[o.name] {
+					r.fills = append(r.fills, o)
+				}
+			}
+			if len(r.fills) > 0 {
+				roots = append(roots, r)
+			}
+		}
+	}
+	for _, base := range in.objects[from].bases {
+		for _, id := range base.objects {
+			if in.objects[id].kind == objectClass {
+				roots = in.inherit(class, id, roots, own, seen, depth+1)
+			}
+		}
+	}
+	return roots
 }
 
 // calledNames are the last names of what a function calls.
@@ -151,39 +226,50 @@ func calledNames(t *syntax.Tree, n syntax.NodeID) map[string]bool {
 	return out
 }
 
-// runRoot runs one function with arguments of which nothing is known.
-func (in *interpreter) runRoot(r *root) {
-	n := r.code.node
-	var receiver *Value
-	if r.class != 0 && r.code.kind != staticMethod {
-		receiver = object(r.class)
-		if r.code.kind != classMethod {
-			receiver = in.instantiate(n, r.class, arguments{})
-			if in.state == nil {
-				return
-			}
-			in.state = in.state.push()
-		}
-	}
-	if r.name == "__init__" && receiver != nil {
+// runRoot runs one function with arguments of which nothing is known. waiting
+// are all functions that nothing was seen to call.
+func (in *interpreter) runRoot(r *root, waiting []*root) {
+	receiver := in.receiver(r)
+	if in.state == nil || r.name == "__init__" && receiver != nil {
 		return
-	}
-	var args arguments
-	run := func() {
-		result, yields := in.run(n, r.code, receiver, args, maxSteps)
-		if in.state != nil {
-			in.mark(in.escaped, in.throughCalls(in.reach(result)))
-			in.mark(in.escaped, in.throughCalls(in.reach(yields)))
-		}
 	}
 	if r.class != 0 && in.isModuleClass(r.class) && r.name == "forward" {
-		in.iterate(n, false, forLoop, func() {
-			args = in.activations(r.code)
-			run()
-		})
+		in.iterate(r.at, false, calledLoop, func() { in.activate(r, receiver, in.activations(r.code)) })
 		return
 	}
-	run()
+	before, seeds := in.state, maps.Clone(in.seeds)
+	in.state = before.push()
+	in.activate(r, receiver, arguments{})
+	if in.backwards && in.optimizes && len(r.fills) == 0 {
+		in.seeds = seeds
+		in.state = before.push()
+		in.runSteps(r, waiting)
+	}
+}
+
+// receiver is what a method that runs on its own is called on, nil for a
+// function.
+func (in *interpreter) receiver(r *root) *Value {
+	if r.class == 0 || r.code.kind == staticMethod {
+		return nil
+	}
+	if r.code.kind == classMethod {
+		return object(r.class)
+	}
+	v := in.instantiate(r.at, r.class, arguments{})
+	if in.state != nil {
+		in.state = in.state.push()
+	}
+	return v
+}
+
+// activate runs a root once. What it returns, somebody else may backward.
+func (in *interpreter) activate(r *root, receiver *Value, args arguments) {
+	result, yields := in.run(r.at, r.code, receiver, args, maxSteps)
+	if in.state != nil {
+		in.mark(in.escaped, in.throughCalls(in.reach(result)))
+		in.mark(in.escaped, in.throughCalls(in.reach(yields)))
+	}
 }
 
 // activations are the arguments of forward: in training they usually come from

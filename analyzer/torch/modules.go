@@ -16,6 +16,8 @@ type ModuleClass struct {
 	Container bool
 	// Saves says that its operation keeps tensors for backward.
 	Saves bool
+	// Record says that the output is an object of several tensors.
+	Record bool
 }
 
 // Module is what is known of the module class of a dotted name.
@@ -25,17 +27,11 @@ func Module(dotted string) (ModuleClass, bool) {
 		c, ok := modules[name]
 		return c, ok
 	}
-	for _, family := range modelFactories {
-		if dotted == family || strings.HasPrefix(dotted, family+".") {
-			return ModuleClass{Trainable: true, Saves: true}, true
-		}
+	if role, ok := RoleOf(dotted); ok && (role == MakesModel || role == MakesReporter) {
+		return ModuleClass{Trainable: true, Saves: true, Record: role == MakesReporter}, true
 	}
 	return ModuleClass{}, false
 }
-
-// modelFactories are modules of libraries whose callables return models.
-var modelFactories = []string{"torchvision.models", "timm.create_model", "timm.models", "torch.hub.load",
-	"segmentation_models_pytorch", "efficientnet_pytorch.EfficientNet", "torch_geometric.nn", "dgl.nn", "open_clip.create_model"}
 
 var modules = func() map[string]ModuleClass {
 	m := map[string]ModuleClass{}
@@ -64,17 +60,11 @@ var modules = func() map[string]ModuleClass {
 // ModuleBase reports whether a class of this dotted name makes its subclasses
 // neural network modules.
 func ModuleBase(dotted string) bool {
-	if moduleBases[dotted] {
+	if host := HostOf(dotted); host != nil && host.Module {
 		return true
 	}
 	_, ok := Module(dotted)
 	return ok
-}
-
-var moduleBases = map[string]bool{
-	"torch.nn.Module": true, "pytorch_lightning.LightningModule": true, "lightning.LightningModule": true,
-	"lightning.pytorch.LightningModule": true, "torch_geometric.nn.MessagePassing": true,
-	"transformers.PreTrainedModel": true,
 }
 
 // FunctionBase reports whether a class of this dotted name is a custom

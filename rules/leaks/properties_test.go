@@ -188,11 +188,19 @@ func TestGuardedLoopsAreSilent(t *testing.T) {
 		report := check(t, checker, rules.Source{Path: path, Text: []byte(guarded)})
 		require.Empty(t, report.Damaged, guarded)
 		for _, f := range report.Findings {
-			if !unguarded(tree, f.Span) {
+			if !unguarded(tree, f.Span) && !loopsElsewhere(f, path) {
 				t.Errorf("%s: %s: %s", path, guarded[f.Span.Start:f.Span.End], f.Message)
 			}
 		}
 	}
+}
+
+// loopsElsewhere reports whether the loop of a finding is no statement of the
+// file: code that is not here calls the function again and again.
+func loopsElsewhere(f rules.Finding, path string) bool {
+	return slices.ContainsFunc(f.Evidence, func(e rules.Evidence) bool {
+		return strings.HasSuffix(e.Message, "adds to it") && (e.Path != path || !strings.HasPrefix(e.Message, "each iteration of this loop"))
+	})
 }
 
 // guardLoops indents the bodies of all loops under no_grad.
@@ -236,8 +244,6 @@ func unguarded(tree *syntax.Tree, s text.Span) bool {
 			continue
 		}
 		switch k := tree.Kind(n); {
-		case k == syntax.FunctionDefinition && tree.Text(tree.Child(n, syntax.FieldName)) == "forward": // each call is an iteration
-			return true
 		case k == syntax.WithStatement && strings.HasPrefix(tree.Text(n), "with torch.enable_grad()"),
 			slices.Contains([]syntax.Kind{syntax.ListComprehension, syntax.SetComprehension, syntax.DictionaryComprehension, syntax.GeneratorExpression}, k):
 			return true

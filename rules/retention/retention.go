@@ -95,6 +95,8 @@ func evidence(g flow.Growth) []rules.Evidence {
 	}
 	add(g.Store, firstLine(g.Store), Code(g.Store)+" "+keeps)
 	switch {
+	case g.Implicit && g.Loop.Kind() == syntax.Identifier: // the name of a class
+		add(g.Loop, g.Loop.Span(), "each epoch adds to it")
 	case g.Implicit:
 		add(g.Loop, header(g.Loop), "each call of this adds to it")
 	default:
@@ -108,7 +110,11 @@ func evidence(g flow.Growth) []rules.Evidence {
 		if g.Activations {
 			m = "this backward does not free what stays"
 		}
-		add(l, l.Span(), m)
+		span := l.Span()
+		if k := l.Kind(); k == syntax.FunctionDefinition || k == syntax.ClassDefinition {
+			span, m = header(l), strings.Replace(m, "this", "the library's", 1)
+		}
+		add(l, span, m)
 	}
 	return out
 }

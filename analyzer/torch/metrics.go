@@ -1,0 +1,46 @@
+package torch
+
+// TorchMetrics updates and computes without recording graphs, so sums keep none.
+// What a metric stores as it is given, such as CatMetric, keeps its graph. The
+// value that a call of a metric returns has one.
+var torchmetrics = Library{
+	Packages: []string{"torchmetrics"},
+	Source:   "TorchMetrics documentation, Overview and Implementing a Metric; its sources metric.py and aggregation.py",
+	Calls: map[Role]string{
+		MakesHelper: `[A-Z]*[a-z] [A-Z]*[A-Z]`,
+		Collects:    `CatMetric.update`,
+		Shows:       `*.update`,
+		Cuts:        `*.compute`,
+		Resets:      `*.reset`,
+		Passes:      `CatMetric.forward *.forward`,
+	},
+	Hosts: []Host{{
+		Class: "Metric",
+		Hooks: map[When]string{
+			EpochStart: `reset()`,
+			Step:       `update(preds target)`,
+			EpochEnd:   `compute()`,
+		},
+		Unrecorded: `update compute`,
+		Calls:      `update`,
+	}},
+}
+
+// Metrics of Ignite are updated under no_grad with what the engine's step
+// returned; its own detach it.
+var ignite = Library{
+	Packages: []string{"ignite"},
+	Source:   "PyTorch-Ignite documentation, Engine and Metrics; its sources engine/engine.py, metrics/metric.py and metrics/running_average.py",
+	Calls: map[Role]string{
+		Shows: `*.update *.attach`,
+		Cuts:  `*.compute`,
+	},
+	Hosts: []Host{{
+		Class: "Metric",
+		Hooks: map[When]string{
+			EpochStart: `reset()`,
+			EvalStep:   `update(output)`,
+			EpochEnd:   `compute()`,
+		},
+	}},
+}

@@ -1,0 +1,104 @@
+"""Libraries that make a model ready and run its backward pass."""
+
+import deepspeed
+import horovod.torch as hvd
+import torch
+import torch.nn.functional as F
+from accelerate import Accelerator
+from apex import amp
+from lightning.fabric import Fabric
+from torch import nn
+
+
+class Net(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.fc = nn.Linear(4, 4)
+
+    def forward(self, x):
+        return self.fc(x)
+
+
+def accelerated(loader, held_out):
+    accelerator = Accelerator()
+    model = Net()
+    optimizer = torch.optim.SGD(model.parameters(), lr=0.1)
+    model, optimizer, loader = accelerator.prepare(model, optimizer, loader)
+    total = reduced = gathered = 0.0
+    for x, y in loader:
+        with accelerator.accumulate(model):
+            loss = F.mse_loss(model(x), y)
+            accelerator.backward(loss)
+            optimizer.step()
+            optimizer.zero_grad()
+        total += loss  # want: GL101 warning nodes
+        reduced += accelerator.reduce(loss, reduction="mean")  # want: GL101 warning nodes
+        gathered += accelerator.gather(loss.detach()).mean()
+        accelerator.log({"loss": loss})
+    model.eval()
+    evaluated = 0.0
+    for x, y in held_out:
+        evaluated += F.mse_loss(accelerator.unwrap_model(model)(x), y)  # want: GL101 error graph
+    print(total, reduced, gathered, evaluated)
+
+
+def with_fabric(loader):
+    fabric = Fabric(devices=1)
+    model = Net()
+    optimizer = torch.optim.SGD(model.parameters(), lr=0.1)
+    model, optimizer = fabric.setup(model, optimizer)
+    loader = fabric.setup_dataloaders(loader)
+    total = 0.0
+    for x, y in loader:
+        loss = F.mse_loss(model(x), y)
+        optimizer.zero_grad()
+        fabric.backward(loss)
+        optimizer.step()
+        total += loss  # want: GL101 warning nodes
+        fabric.log("loss", loss)
+    fabric.print(total / len(loader))
+
+
+def with_deepspeed(args, loader):
+    net = Net()
+    engine, _, _, _ = deepspeed.initialize(args=args, model=net, model_parameters=net.parameters())
+    total = 0.0
+    ratio = 0.0
+    for x, y in loader:
+        out = engine(x)
+        loss = F.cross_entropy(out, y)
+        engine.backward(loss)
+        engine.step()
+        total += loss  # want: GL101 warning nodes
+        ratio += (out.argmax(1) == y).float().mean()
+    print(total, ratio)
+
+
+def with_apex(loader):
+    model = Net()
+    optimizer = torch.optim.SGD(model.parameters(), lr=0.1)
+    model, optimizer = amp.initialize(model, optimizer, opt_level="O1")
+    total = 0.0
+    for x, y in loader:
+        loss = F.mse_loss(model(x), y)
+        optimizer.zero_grad()
+        with amp.scale_loss(loss, optimizer) as scaled:
+            scaled.backward()
+        optimizer.step()
+        total += loss  # want: GL101 warning nodes
+    print(total)
+
+
+def with_horovod(loader):
+    model = Net()
+    optimizer = hvd.DistributedOptimizer(torch.optim.SGD(model.parameters(), lr=0.1))
+    hvd.broadcast_parameters(model.state_dict(), root_rank=0)
+    total = exact = 0.0
+    for x, y in loader:
+        loss = F.mse_loss(model(x), y)
+        optimizer.zero_grad()
+        loss.backward()
+        optimizer.step()
+        total += hvd.allreduce(loss, name="loss")  # want: GL101 warning nodes
+        exact += hvd.allreduce(loss.detach(), name="loss")
+    print(total, exact)
