@@ -6,7 +6,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"io/fs"
 	"os"
 
 	"golang.org/x/term"
@@ -18,7 +17,7 @@ import (
 )
 
 type diagnoseCmd struct {
-	Files     []string `arg:"" optional:"" name:"file" help:"Logs of one run, a rank each, or - for standard input (the default)."`
+	Files     []string `arg:"" optional:"" name:"file" help:"Logs of one run, a rank each, directories of them, or - for standard input (the default)."`
 	Format    string   `enum:"text,json,markdown" default:"text" help:"text, json or markdown."`
 	Workspace string   `type:"path" default:"." placeholder:"DIR" help:"Where the program's source is; files outside are never opened."`
 	Redact    bool     `help:"Mask user and host names, home directories, addresses and tokens."`
@@ -36,8 +35,7 @@ func (c *diagnoseCmd) Run(ctx context.Context, out *console) error {
 	} else if !info.IsDir() {
 		return fmt.Errorf("workspace: %s is not a directory", c.Workspace)
 	}
-	inputs, closeAll, err := openLogs(c.Files, out.Stdin)
-	defer closeAll()
+	inputs, err := openLogs(c.Files, out.Stdin)
 	if err != nil {
 		return err
 	}
@@ -52,42 +50,29 @@ func (c *diagnoseCmd) Run(ctx context.Context, out *console) error {
 	return writeDiagnosis(out, diagnosis, c.Format)
 }
 
-// openLogs opens the named logs; no name at all is standard input.
-func openLogs(names []string, stdin io.Reader) (inputs []crash.Input, closeAll func(), err error) {
-	var files []*os.File
-	closeAll = func() {
-		for _, f := range files {
-			f.Close()
-		}
-	}
+// openLogs finds the named logs; no name at all is standard input.
+func openLogs(names []string, stdin io.Reader) ([]crash.Input, error) {
 	if len(names) == 0 {
 		names = []string{"-"}
 	}
+	var inputs []crash.Input
 	usedStdin := false
 	for _, name := range names {
-		if name == "-" {
-			if usedStdin {
-				return nil, closeAll, errors.New("standard input can be read only once")
+		if name != "-" {
+			files, err := crash.Files(name)
+			if err != nil {
+				return nil, err
 			}
-			usedStdin = true
-			inputs = append(inputs, crash.Input{Name: "standard input", Reader: stdin})
+			inputs = append(inputs, files...)
 			continue
 		}
-		f, err := os.Open(name)
-		if err != nil {
-			return nil, closeAll, err
+		if usedStdin {
+			return nil, errors.New("standard input can be read only once")
 		}
-		files = append(files, f)
-		info, err := f.Stat()
-		if err != nil {
-			return nil, closeAll, err
-		}
-		if info.IsDir() {
-			return nil, closeAll, &fs.PathError{Op: "diagnose", Path: name, Err: errors.New("is a directory; name the log files in it")}
-		}
-		inputs = append(inputs, crash.Input{Name: name, Reader: f})
+		usedStdin = true
+		inputs = append(inputs, crash.Input{Name: "standard input", Reader: stdin})
 	}
-	return inputs, closeAll, nil
+	return inputs, nil
 }
 
 // writeDiagnosis prints a diagnosis in one of the formats.

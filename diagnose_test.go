@@ -55,6 +55,16 @@ func TestDiagnoseTakesSeveralFilesAsRanks(t *testing.T) {
 	assert.Equal(t, 1, *d.Initiating.Rank)
 }
 
+func TestDiagnoseReadsADirectoryOfRanks(t *testing.T) {
+	project(t, map[string]string{
+		"logs/attempt_0/0/stderr.log": "RuntimeError: Connection reset by peer\n", "logs/attempt_0/1/stderr.log": crashLog,
+		"logs/attempt_0/1/stdout.log": "step 12 loss 0.5\n", "logs/model.pt": crashLog, "logs/.hidden/2.log": crashLog,
+	})
+	d := decode(t, graphleak(t, "", "diagnose", "--format", "json", "logs"))
+	require.NotNil(t, d.Initiating.Rank)
+	assert.Equal(t, 1, *d.Initiating.Rank)
+}
+
 func TestDiagnoseNamesTheSuspectInTheExample(t *testing.T) {
 	example := filepath.Join("testdata", "example")
 	d := decode(t, graphleak(t, "", "diagnose", "--format", "json", "--workspace", example, filepath.Join(example, "crash.log")))
@@ -91,13 +101,13 @@ func TestDiagnoseHealthyLogIsNoError(t *testing.T) {
 }
 
 func TestDiagnoseSaysWhatItCannotRead(t *testing.T) {
-	project(t, map[string]string{"a.log": crashLog, "logs/b.log": crashLog})
+	project(t, map[string]string{"a.log": crashLog, "code/train.py": ""})
 	for name, c := range map[string]struct {
 		args []string
 		want string
 	}{
 		"missing file":      {[]string{"diagnose", "nothere.log"}, "nothere.log"},
-		"directory":         {[]string{"diagnose", "logs"}, "logs: is a directory; name the log files in it"},
+		"no logs":           {[]string{"diagnose", "code"}, "code: no logs in this directory"},
 		"input twice":       {[]string{"diagnose", "-", "-"}, "standard input can be read only once"},
 		"format":            {[]string{"diagnose", "--format", "xml", "a.log"}, "--format"},
 		"missing workspace": {[]string{"diagnose", "--workspace", "nothere", "a.log"}, "workspace"},

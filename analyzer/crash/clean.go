@@ -6,6 +6,8 @@ import (
 	"regexp"
 	"strings"
 	"unicode/utf8"
+
+	"golang.org/x/text/encoding/charmap"
 )
 
 const (
@@ -16,7 +18,7 @@ const (
 // clean turns one raw line into the text that a person sees: terminal control
 // sequences, NUL bytes, byte order marks and invisible characters gone, odd
 // spaces made plain, HTML entities resolved, bytes that are not UTF-8 read as
-// Latin-1. Spaces at the start stay, they are structure; those at the end go.
+// Latin-1 in Windows' form. Spaces at the start stay, they are structure; those at the end go.
 func clean(raw []byte) string {
 	if plain(raw) {
 		return strings.TrimRight(string(raw), " \t")
@@ -41,8 +43,8 @@ func clean(raw []byte) string {
 			r, n := utf8.DecodeRune(raw)
 			switch {
 			case r == utf8.RuneError && n == 1:
-				if c >= 0xa0 {
-					b.WriteRune(rune(c))
+				if w := charmap.Windows1252.DecodeByte(c); w >= 0xa0 {
+					b.WriteRune(w)
 				}
 			case r == '\u00a0' || r == '\u202f' || r == '\u2007' || r == '\u3000':
 				b.WriteByte(' ')

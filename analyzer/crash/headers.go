@@ -24,8 +24,8 @@ var (
 
 // coreLiterals are the strings without which no traceback begins.
 var coreLiterals = []string{
-	headerText, `File "`, `File \"`, "File “", "Exception has occurred: ", "(most recent call first)",
-	"Cell In[", "Input In [", "<ipython-input-", "Error: ", "Exception: ", "Exception ignored in", "Traceback of forward call",
+	"Traceback", `File "`, `File \"`, "File “", "Exception has occurred: ", "(most recent call first)",
+	"Cell In[", "Input In [", "<ipython-input-", "Error: ", "Exception: ", "Exception ignored in",
 	"terminate called after", "libc++abi: terminating", "(active): ", "(active)", "(active+gil)", "(idle): ", ")<module>()", "): ray::",
 }
 

@@ -4,12 +4,7 @@ import (
 	"bytes"
 	"context"
 	"errors"
-	"fmt"
 	"io"
-
-	"golang.org/x/text/encoding"
-	"golang.org/x/text/encoding/unicode"
-	"golang.org/x/text/transform"
 )
 
 const (
@@ -65,10 +60,6 @@ func (h history) tail(f func(line int, raw []byte) bool) {
 
 // run reads r to its end.
 func (s *reader) run(ctx context.Context, r io.Reader) error {
-	r, err := decoded(r)
-	if err != nil {
-		return err
-	}
 	s.line = 1
 	buf := make([]byte, 0, chunkSize+maxSegment)
 	for {
@@ -77,8 +68,9 @@ func (s *reader) run(ctx context.Context, r io.Reader) error {
 		}
 		n, err := io.ReadFull(r, buf[len(buf):min(len(buf)+chunkSize, cap(buf))])
 		s.bytes += int64(n)
-		s.sample(buf[len(buf) : len(buf)+n])
-		buf = buf[:len(buf)+n]
+		read := buf[len(buf) : len(buf)+n]
+		s.sample(read)
+		buf = buf[:len(buf)+len(withoutNUL(read))]
 		last := errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF)
 		if err != nil && !last {
 			return err
@@ -186,42 +178,3 @@ func (s *reader) sample(b []byte) {
 
 // binary reports whether the input does not look like text.
 func (s *reader) binary() bool { return s.suspect > 16 && s.suspect*32 > s.sampled }
-
-// decoded gives r as UTF-8. A byte order mark, or without one the NUL bytes that
-// Latin text has in every second place, tells UTF-16.
-func decoded(r io.Reader) (io.Reader, error) {
-	head := make([]byte, 512)
-	n, err := io.ReadFull(r, head)
-	if err != nil && !errors.Is(err, io.EOF) && !errors.Is(err, io.ErrUnexpectedEOF) {
-		return nil, fmt.Errorf("read log: %w", err)
-	}
-	head = head[:n]
-	r = io.MultiReader(bytes.NewReader(head), r)
-	var enc encoding.Encoding
-	switch little, big := utf16Order(head); {
-	case little:
-		enc = unicode.UTF16(unicode.LittleEndian, unicode.UseBOM)
-	case big:
-		enc = unicode.UTF16(unicode.BigEndian, unicode.UseBOM)
-	default:
-		return r, nil
-	}
-	return transform.NewReader(r, enc.NewDecoder()), nil
-}
-
-func utf16Order(head []byte) (little, big bool) {
-	switch {
-	case bytes.HasPrefix(head, []byte{0xff, 0xfe}):
-		return true, false
-	case bytes.HasPrefix(head, []byte{0xfe, 0xff}):
-		return false, true
-	}
-	var zero [2]int
-	for i, c := range head {
-		if c == 0 {
-			zero[i%2]++
-		}
-	}
-	half := len(head) / 2
-	return half > 4 && zero[1] > half*3/4 && zero[0] < half/8, half > 4 && zero[0] > half*3/4 && zero[1] < half/8
-}

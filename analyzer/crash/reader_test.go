@@ -147,7 +147,9 @@ func TestReaderDecodesUTF16(t *testing.T) {
 			var got []visited
 			r := &reader{literals: newLiterals([]string{"needle"}), every: func() bool { return false }}
 			r.visit = func(line int, raw []byte) { got = append(got, visited{line, clean(raw)}) }
-			require.NoError(t, r.run(t.Context(), bytes.NewReader(text)))
+			text, err := decoded(bytes.NewReader(text))
+			require.NoError(t, err)
+			require.NoError(t, r.run(t.Context(), text))
 			assert.Equal(t, want, got)
 		})
 	}

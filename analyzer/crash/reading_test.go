@@ -1,7 +1,10 @@
 package crash
 
 import (
+	"bytes"
+	"compress/gzip"
 	"fmt"
+	"math/rand/v2"
 	"slices"
 	"strings"
 	"testing"
@@ -158,6 +161,64 @@ func TestPrefixedTracebacks(t *testing.T) {
 		t.Run(prefix, func(t *testing.T) {
 			got := readLog(t, prefixed(prefix, trace))
 			assert.Equal(t, []string{traceOutline + " @ " + origin}, got)
+		})
+	}
+}
+
+func utf16(s string, little bool) string {
+	var b []byte
+	for _, r := range s {
+		if little {
+			b = append(b, byte(r), byte(r>>8))
+		} else {
+			b = append(b, byte(r>>8), byte(r))
+		}
+	}
+	return string(b)
+}
+
+func gzipped(t testing.TB, s string) string {
+	var b bytes.Buffer
+	z := gzip.NewWriter(&b)
+	_, err := z.Write([]byte(s))
+	require.NoError(t, err)
+	require.NoError(t, z.Close())
+	return b.String()
+}
+
+func TestEncodings(t *testing.T) {
+	noise := make([]byte, 100_000)
+	for i, r := 0, rand.New(rand.NewPCG(1, 2)); i < len(noise); i++ {
+		noise[i] = 'a' + byte(r.IntN(26))
+		if i%80 == 79 {
+			noise[i] = '\n'
+		}
+	}
+	packed := gzipped(t, trace+"\n"+string(noise))
+	for name, log := range map[string]string{
+		"UTF-8 with a byte order mark":    "\ufeff" + trace,
+		"UTF-16 little endian":            utf16("\ufeff"+trace, true),
+		"UTF-16 big endian":               utf16("\ufeff"+trace, false),
+		"UTF-16 without a mark":           utf16(trace, true),
+		"UTF-16 big endian without":       utf16(trace, false),
+		"UTF-16 appended to other text":   "PS C:\\> python train.py\r\n" + utf16(strings.ReplaceAll(trace, "\n", "\r\n"), true),
+		"NUL bytes":                       "\x00" + strings.Replace(trace, "Trace", "Trace\x00", 1),
+		"CR LF":                           strings.ReplaceAll(trace, "\n", "\r\n"),
+		"CR only":                         strings.ReplaceAll(trace, "\n", "\r"),
+		"no newline at the end":           strings.TrimSuffix(trace, "\n"),
+		"no-break spaces":                 strings.ReplaceAll(trace, " ", "\u00a0"),
+		"quotes of Windows-1252":          strings.NewReplacer(`File "`, "File \x93", `",`, "\x94,").Replace(trace),
+		"bytes that are not UTF-8 before": "Epoch 3 \xe9\xff\x80\n" + trace,
+		"colours and links":               "\x1b[31m" + strings.ReplaceAll(trace, "/app/", "\x1b]8;;file:///app\x1b\\/app/\x1b]8;;\x1b\\") + "\x1b[0m",
+		"HTML entities":                   strings.NewReplacer("<", "&lt;", ">", "&gt;", `"`, "&quot;").Replace(trace),
+		"a progress bar before":           " 10%|#  | 1/9\r 20%|## | 2/9\r 30%|###| 3/9" + trace,
+		"gzip":                            gzipped(t, trace),
+		"gzip that is cut off":            packed[:len(packed)-2000],
+	} {
+		t.Run(name, func(t *testing.T) {
+			got := readLog(t, log)
+			require.Len(t, got, 1)
+			assert.Equal(t, traceOutline+" @ ", got[0])
 		})
 	}
 }

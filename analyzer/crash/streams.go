@@ -5,8 +5,6 @@ import (
 	"context"
 	"fmt"
 	"io"
-	"path"
-	"path/filepath"
 	"regexp"
 	"slices"
 	"strings"
@@ -53,40 +51,6 @@ func newIncident(k *Knowledge, inputs []Input) *incident {
 // extraLiterals begin what the engine itself reads beside pages.
 var extraLiterals = []string{"Root Cause (first observed failure)", "Failures:", "forcefully exiting via 9", "expandable_segments:True"}
 
-var (
-	rankInName = regexp.MustCompile(`(?i)(?:rank|worker|process|proc|gpu|task)[-_.]?(\d{1,6})`)
-	rankAsName = regexp.MustCompile(`(?i)^rank[-_.]?(\d{1,6})(?:\.\w+)*$`)
-)
-
-// inputRanks reads the rank off the name of each input: "rank3.log",
-// "attempt_0/3/stderr.log". Where no name has one, several inputs are ranks in
-// their order. One input alone is most often the output of all ranks, so only a
-// name that says nothing else counts.
-func inputRanks(inputs []Input) []int {
-	ranks := make([]int, len(inputs))
-	found := false
-	for i, in := range inputs {
-		ranks[i] = -1
-		name := filepath.ToSlash(in.Name)
-		base := rankInName
-		if len(inputs) == 1 {
-			base = rankAsName
-		}
-		if m := base.FindStringSubmatch(path.Base(name)); m != nil {
-			ranks[i] = number(m[1])
-		} else if dir := path.Base(path.Dir(name)); number(dir) >= 0 && strings.Contains(name, "attempt_") {
-			ranks[i] = number(dir)
-		}
-		found = found || ranks[i] >= 0
-	}
-	if !found && len(inputs) > 1 {
-		for i := range ranks {
-			ranks[i] = i
-		}
-	}
-	return ranks
-}
-
 // stream is the output of one process.
 type stream struct {
 	in     *inputState
@@ -118,7 +82,14 @@ type inputState struct {
 func (in *incident) read(ctx context.Context, i int) error {
 	s := &inputState{incident: in, number: i, streams: make(map[string]*stream), prog: newProgress()}
 	in.progress = append(in.progress, s.prog)
-	peeked, r, err := peek(in.inputs[i].Reader)
+	if c, ok := in.inputs[i].Reader.(io.Closer); ok {
+		defer c.Close()
+	}
+	r, err := decoded(in.inputs[i].Reader)
+	if err != nil {
+		return err
+	}
+	peeked, r, err := peek(r)
 	if err != nil {
 		return err
 	}
