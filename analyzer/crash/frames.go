@@ -14,7 +14,6 @@ var (
 	restFrame = regexp.MustCompile(`^(\d*),? ?in (\S.*)$`)
 	// The calls of pdb: "> /app/train.py(31)main()", then "-> loss.backward()".
 	debuggerFrame = regexp.MustCompile(`^(?:> )?(\S.*)\((\d+)\)([\w<>]+)\(.*\)$`)
-	debuggerCode  = regexp.MustCompile(`^-> (.+)$`)
 	spyFrame      = regexp.MustCompile(`^\s+(\S.*) \(([^()]+?)(?::(\d+))?\)$`)
 
 	caretLine = regexp.MustCompile(`^\s*[~^][~^ ]*$`)
@@ -28,6 +27,30 @@ var (
 	// What comes between a message and calls of code that Python does not see.
 	quotedCode = regexp.MustCompile(`^(?:from user code:?|Traceback of TorchScript, .*\(most recent call last\):?)$`)
 )
+
+// isCall reports whether text is a call as Python writes it.
+func isCall(text string) bool { return strings.Contains(text, "File ") && fileFrame.MatchString(text) }
+
+// isDecoration reports whether text only marks or shortens what is around it.
+func isDecoration(text string) bool {
+	switch first := strings.TrimLeft(text, " \t"); first[0] {
+	case '~', '^':
+		return caretLine.MatchString(text)
+	case '[', '.', '<':
+		return elision.MatchString(text) || annotation.MatchString(text)
+	case boxByte:
+		return annotation.MatchString(text)
+	}
+	return false
+}
+
+// boxByte starts the encoding of characters that draw boxes.
+const boxByte = 0xe2
+
+// quotesCode reports whether calls of other code follow on text.
+func quotesCode(text string) bool {
+	return (strings.HasPrefix(text, "from user code") || strings.HasPrefix(text, "Traceback of TorchScript")) && quotedCode.MatchString(text)
+}
 
 // frame reads a line in the list of calls.
 func (p *tracebacks) frame(l Line) bool {
@@ -60,7 +83,7 @@ func (p *tracebacks) frame(l Line) bool {
 		}
 		return true
 	}
-	if caretLine.MatchString(text) || elision.MatchString(text) || annotation.MatchString(text) {
+	if isDecoration(text) {
 		t.Last = l.No
 		return true
 	}
@@ -88,9 +111,11 @@ func (p *tracebacks) call(l Line) bool {
 		}
 		p.split = ""
 	}
-	if m := fileFrame.FindStringSubmatch(text); m != nil {
-		t.addFrame(Frame{Path: m[2], Line: number(m[3]), Func: m[4], At: l.No})
-		return true
+	if strings.Contains(text, "File ") {
+		if m := fileFrame.FindStringSubmatch(text); m != nil {
+			t.addFrame(Frame{Path: m[2], Line: number(m[3]), Func: m[4], At: l.No})
+			return true
+		}
 	}
 	if f := t.last(); f != nil && f.Func == "" && f.Code == "" && f.At == l.No-1 {
 		if m := restFrame.FindStringSubmatch(strings.TrimSpace(text)); m != nil {
@@ -102,7 +127,7 @@ func (p *tracebacks) call(l Line) bool {
 			return true
 		}
 	}
-	if cutFrame.MatchString(text) {
+	if strings.Contains(text, "File") && cutFrame.MatchString(text) {
 		p.split = strings.TrimSpace(text)
 		t.Last = l.No
 		return true
@@ -113,14 +138,18 @@ func (p *tracebacks) call(l Line) bool {
 			return true
 		}
 	}
-	if m := debuggerFrame.FindStringSubmatch(text); m != nil && p.style == standard && strings.Contains(m[1], ".py") {
-		t.addFrame(Frame{Path: m[1], Line: number(m[2]), Func: m[3], At: l.No})
-		return true
+	if p.style == standard && strings.Contains(text, ".py(") {
+		if m := debuggerFrame.FindStringSubmatch(text); m != nil {
+			t.addFrame(Frame{Path: m[1], Line: number(m[2]), Func: m[3], At: l.No})
+			return true
+		}
 	}
-	if f, m := t.last(), debuggerCode.FindStringSubmatch(text); m != nil && f != nil && f.Code == "" {
-		f.Code = m[1]
-		t.Last = l.No
-		return true
+	if code, ok := strings.CutPrefix(text, "-> "); ok {
+		if f := t.last(); f != nil && f.Code == "" {
+			f.Code = strings.TrimSpace(code)
+			t.Last = l.No
+			return true
+		}
 	}
 	return false
 }
@@ -162,15 +191,17 @@ func (p *tracebacks) code(l Line) bool {
 	if l.recordAfter(t) || t.Dump && !indented {
 		return false
 	}
-	if m := numbered.FindStringSubmatch(text); m != nil && near(number(m[2]), f.Line) {
-		if number(m[2]) == f.Line && (f.Code == "" || m[1] != "") {
-			f.Code = strings.TrimSpace(strings.TrimLeft(m[3], "│ "))
+	if first := strings.TrimLeft(text, " \t")[0]; isDigit(first) || first == '-' || first == '>' || first == boxByte {
+		if m := numbered.FindStringSubmatch(text); m != nil && near(number(m[2]), f.Line) {
+			if number(m[2]) == f.Line && (f.Code == "" || m[1] != "") {
+				f.Code = strings.TrimSpace(strings.TrimLeft(m[3], "│ "))
+			}
+			return true
 		}
-		return true
 	}
 	adjacent := l.No <= t.Last+1+p.blank
 	switch {
-	case f.Code == "" && (indented || adjacent) && !progressLine.MatchString(text):
+	case f.Code == "" && (indented || adjacent) && !isProgress(text):
 		f.Code = strings.TrimSpace(text)
 		return true
 	case indented && p.blank == 0:
@@ -189,7 +220,7 @@ func near(n, line int) bool {
 // write at the same time. A few of them are let pass.
 func (p *tracebacks) strange(l Line) bool {
 	p.stray++
-	if len(p.cur.Frames) == 0 || p.stray > tolerance || p.cur.newestFirst() || p.blank > 0 && !progressLine.MatchString(l.Text) || notMessage.MatchString(l.Text) {
+	if len(p.cur.Frames) == 0 || p.stray > tolerance || p.cur.newestFirst() || p.blank > 0 && !isProgress(l.Text) || isForeign(l.Text) {
 		return p.stop(l)
 	}
 	return false

@@ -14,13 +14,18 @@ var (
 	faultHeader   = regexp.MustCompile(`^(?:Current thread|Thread) 0x[0-9a-fA-F]+.*\(most recent call first\)`)
 	gdbHeader     = regexp.MustCompile(`^Traceback \(most recent call first\)`)
 	spyHeader     = regexp.MustCompile(`^Thread (?:0x[0-9A-Fa-f]+|(\d+)) \((?:active|idle)(?:\+gil)?\)(?:: .*)?$`)
-	originalTrace = regexp.MustCompile(`Original Traceback \(most recent call last\)`)
 	ignoredHeader = regexp.MustCompile(`^Exception ignored in\b`)
 	forwardHeader = regexp.MustCompile(`Traceback of forward call that (?:caused|induced) the (?:error|previous calculation)`)
 	nativeHeader  = regexp.MustCompile(`^(?:terminate called after throwing an instance of '([\w:]+)'|libc\+\+abi: terminating (?:due to|with) uncaught exception of type ([\w:]+)(?:: (.*))?)$`)
 	whatLine      = regexp.MustCompile(`^\s*what\(\):\s*(.*)$`)
 	nativeFrame   = regexp.MustCompile(`^(?:Exception raised from .* at |C\+\+ CapturedTraceback:|frame #\d+: |#\d+ .* from \S+:\d+$)`)
 )
+
+// isNative reports whether text is one of the calls of C++ that messages end
+// with.
+func isNative(text string) bool {
+	return (text[0] == 'E' || text[0] == 'C' || text[0] == 'f' || text[0] == '#') && nativeFrame.MatchString(text)
+}
 
 // coreLiterals are the strings without which no traceback begins.
 var coreLiterals = []string{
@@ -31,9 +36,19 @@ var coreLiterals = []string{
 
 // mayBegin is the cheap part of the question whether text opens a traceback.
 func mayBegin(text string) bool {
-	return strings.Contains(text, "File ") || strings.Contains(text, "Traceback") || strings.Contains(text, "ray::") ||
-		strings.Contains(text, "most recent call first") || strings.Contains(text, " In") || strings.Contains(text, ")<module>()") ||
-		text != "" && text[0] > ' ' && (strings.Contains(text, ": ") || strings.HasPrefix(text, "E")) || strings.HasPrefix(text, "T") || strings.HasPrefix(text, "terminate")
+	if text == "" {
+		return false
+	}
+	switch text[0] {
+	case 'E', 'C', 'I', 'T', 't', 'l', '<':
+		return true
+	case ' ', '\t':
+	default:
+		if strings.Contains(text, ": ") {
+			return true
+		}
+	}
+	return strings.Contains(text, "File ") || strings.Contains(text, "Traceback") || strings.Contains(text, "ray::") || strings.Contains(text, ")<module>()")
 }
 
 // begin opens a traceback if l is the header of one, or the first line that is
@@ -46,23 +61,23 @@ func (p *tracebacks) begin(l Line) bool {
 	next := &Traceback{First: l.No, Last: l.No, Origin: l.Origin}
 	opened, named := standard, ""
 	switch {
-	case quotedCode.MatchString(strings.TrimSpace(text)) && (p.cur != nil || p.done != nil):
+	case (p.cur != nil || p.done != nil) && quotesCode(strings.TrimSpace(text)):
 		return false
-	case ignoredHeader.MatchString(text):
+	case text[0] == 'E' && ignoredHeader.MatchString(text):
 		p.finish()
 		p.flush()
 		p.unseen = true
 		return true
-	case forwardHeader.MatchString(text):
+	case strings.Contains(text, "Traceback of forward call") && forwardHeader.MatchString(text):
 		p.finish()
 		p.flush()
 		p.take(next, standard, "")
 		p.aside = true
 		return true
-	case originalTrace.MatchString(text) && p.cur != nil:
+	case p.cur != nil && strings.Contains(text, "Original "+headerText):
 		next.Outer = p.cur
 		p.cur = nil
-	case groupHeader.MatchString(text):
+	case strings.Contains(text, "Exception Group ") && groupHeader.MatchString(text):
 		p.finish()
 		p.group.open = true
 	case strings.Contains(text, headerText):
@@ -74,23 +89,23 @@ func (p *tracebacks) begin(l Line) bool {
 			return false // a message that quotes a header
 		}
 		p.finish()
-	case debugHeader.MatchString(text):
+	case text[0] == 'E' && debugHeader.MatchString(text):
 		p.finish()
 		next.pasted = true
 		p.take(next, standard, "")
 		next.Type = debugHeader.FindStringSubmatch(text)[1]
 		p.state = inMessage
 		return true
-	case faultHeader.MatchString(text), gdbHeader.MatchString(text):
+	case strings.Contains(text, "(most recent call first)") && (faultHeader.MatchString(text) || gdbHeader.MatchString(text)):
 		p.finish()
 		next.Dump = true
-	case spyHeader.MatchString(text):
+	case text[0] == 'T' && spyHeader.MatchString(text):
 		p.finish()
 		next.Dump, opened = true, pySpy
 		if id := number(spyHeader.FindStringSubmatch(text)[1]); id >= 0 {
 			next.Origin.PID = id
 		}
-	case rayHeader.MatchString(text):
+	case strings.Contains(text, "ray::") && rayHeader.MatchString(text):
 		m := exceptionLine.FindStringSubmatch(strings.TrimSpace(text))
 		if m != nil && p.state == outside {
 			p.take(&Traceback{First: l.No, Last: l.No, Origin: l.Origin}, standard, "")
@@ -104,7 +119,7 @@ func (p *tracebacks) begin(l Line) bool {
 			p.finish()
 		}
 		next.Origin.PID = number(rayHeader.FindStringSubmatch(text)[1])
-	case nativeHeader.MatchString(text):
+	case (text[0] == 't' || text[0] == 'l') && nativeHeader.MatchString(text):
 		p.finish()
 		m := nativeHeader.FindStringSubmatch(text)
 		next.Native, next.Bare = true, true
@@ -129,7 +144,7 @@ func (p *tracebacks) begin(l Line) bool {
 func (p *tracebacks) beginWithoutHeader(l Line, next *Traceback) bool {
 	text := l.Text
 	switch {
-	case fileFrame.MatchString(text):
+	case isCall(text):
 		next.Headless = true
 		p.finish()
 		p.take(next, standard, "")

@@ -42,6 +42,9 @@ const maxHead = 8
 // with that: a time with what follows it, or a level that is marked as one. The
 // indentation of the message stays.
 func logHead(text string, o *Origin) (rest string, ok bool) {
+	if c := text[0]; !isDigit(c) && c != '[' && c != '(' && (c < 'A' || c > 'Z') {
+		return text, false
+	}
 	if mark := levelMark.FindString(text); mark != "" {
 		o.Stamped = true
 		return text[len(mark):], true

@@ -76,7 +76,9 @@ func rankOfName(name string, alone bool) int {
 // ranksByNumber finds the number that differs between names that are otherwise
 // alike, nil if they are not or if several numbers could be it.
 func ranksByNumber(names []string) []int {
-	shape := func(name string) string { return numberRun.ReplaceAllString(outputWord.ReplaceAllString(name, ""), "0") }
+	shape := func(name string) string {
+		return numberRun.ReplaceAllString(outputWord.ReplaceAllString(name, ""), "0")
+	}
 	var columns [][]int
 	for i, name := range names {
 		if shape(name) != shape(names[0]) {

@@ -71,16 +71,39 @@ var (
 	exceptionLine = regexp.MustCompile(`^((?:[A-Za-z_]\w*\.(?:<locals>\.)?)*(?:[A-Z]\w*|_[A-Z]\w*|timeout|\w*error))(?:\([A-Z]\w*\))?(?::(?: (.*))?|)$`)
 	exceptionName = regexp.MustCompile(`(?:Error|Exception|Warning|Interrupt|Exit|Failure|Timeout|Iteration|ExceptionGroup)$|^(?:[a-z_]\w*\.)+(?:[A-Z]\w*|\w*error)$|^socket\.timeout$`)
 
-	duringHandling = regexp.MustCompile(`^\s*During handling of the above exception, another exception occurred:`)
-	directCause    = regexp.MustCompile(`^\s*The above exception was the direct cause of the following exception:`)
 	spawnedProcess = regexp.MustCompile(`^-- Process (\d+) terminated with the following error:`)
 
-	// Output of something else that follows an exception without an empty line
-	// between.
-	notMessage = regexp.MustCompile("^```|" + `^(?:={10,}|\*{10,}|-{20,}$|"""$|srun: |slurmstepd: |wandb: |Killed$|\$ |Exception ignored in|Exception in thread|Process \w*Process-\d+|\[1\]\s+\+?\s*\d+|terminate called|Fatal Python error|Sending process|make: \*\*\*)`)
-	// Progress, as opposed to a message that mentions a step.
-	progressLine = regexp.MustCompile(`(?i)\[\d+:\d\d<|\d(?:it/s|s/it)\b|^(?:\W*(?:epoch|step|iter(?:ation)?)\b).*\d.*(?:loss|lr|acc|time|eta)\b|^(?:\W*(?:epoch|step|iter(?:ation)?)) ?:? ?\d+(?:/\d+)?\b`)
+	foreign       = regexp.MustCompile("^```|" + `^(?:={10,}|\*{10,}|-{20,}$|"""$|srun: |slurmstepd: |wandb: |Killed$|\$ |Exception ignored in|Exception in thread|Process \w*Process-\d+|\[1\]\s+\+?\s*\d+|terminate called|Fatal Python error|Sending process|make: \*\*\*)`)
+	foreignStart  = "`=*-\"swK$EP[tFSm"
+	progressWords = []string{"it/s", "s/it", "<", "poch", "POCH", "tep", "TEP", "ter", "TER"}
+	progressLine  = regexp.MustCompile(`(?i)\[\d+:\d\d<|\d(?:it/s|s/it)\b|^(?:\W*(?:epoch|step|iter(?:ation)?)\b).*\d.*(?:loss|lr|acc|time|eta)\b|^(?:\W*(?:epoch|step|iter(?:ation)?)) ?:? ?\d+(?:/\d+)?\b`)
 )
+
+const (
+	duringHandling = "During handling of the above exception, another exception occurred:"
+	directCause    = "The above exception was the direct cause of the following exception:"
+)
+
+// isLink reports whether text, without the space around it, says how the next
+// traceback belongs to the one before.
+func isLink(text string) bool {
+	return strings.HasPrefix(text, duringHandling) || strings.HasPrefix(text, directCause) || isSpawned(text)
+}
+
+func isSpawned(text string) bool {
+	return strings.HasPrefix(text, "-- Process ") && spawnedProcess.MatchString(text)
+}
+
+// isForeign reports whether text is output of another program.
+func isForeign(text string) bool {
+	return strings.IndexByte(foreignStart, text[0]) >= 0 && foreign.MatchString(text)
+}
+
+// isProgress reports whether text is a line of progress, as opposed to a message
+// that mentions a step.
+func isProgress(text string) bool {
+	return strings.ContainsAny(text, digits) && containsAny(text, progressWords) && progressLine.MatchString(text)
+}
 
 // active reports whether the next line may belong to a traceback.
 func (p *tracebacks) active() bool {
@@ -239,24 +262,20 @@ func (p *tracebacks) message(l Line) bool {
 		return p.frame(l)
 	}
 	switch {
-	case spawnedProcess.MatchString(text), duringHandling.MatchString(text), directCause.MatchString(text):
-		return p.stop(l)
-	case text == "" && t.Native && len(t.Message) == 0:
-		return p.stop(l)
-	case text == "" || l.recordAfter(t) || notMessage.MatchString(l.Text) || progressLine.MatchString(text):
+	case text == "" || l.recordAfter(t) || isLink(text) || isForeign(l.Text) || isProgress(text):
 		return p.stop(l)
 	case t.Native && len(t.Message) == 0 && !whatLine.MatchString(l.Text):
 		return p.stop(l)
-	case quotedCode.MatchString(text):
+	case quotesCode(text):
 		p.state = inQuote
 		return true
 	}
 	t.Last = l.No
-	if nativeFrame.MatchString(text) || len(t.Message) >= maxMessage {
+	if isNative(text) || len(t.Message) >= maxMessage {
 		return true
 	}
-	if m := whatLine.FindStringSubmatch(l.Text); m != nil && t.Native && len(t.Message) == 0 {
-		l.Text = m[1]
+	if t.Native && len(t.Message) == 0 {
+		l.Text = whatLine.FindStringSubmatch(l.Text)[1]
 	}
 	t.Message = append(t.Message, l)
 	return true
@@ -275,15 +294,15 @@ func (p *tracebacks) between(l Line) bool {
 		return true
 	case text == `"""`: // the end of a traceback that came from another process
 		return true
-	case quotedCode.MatchString(text):
+	case quotesCode(text):
 		p.cur, p.done, p.state = p.done, nil, inQuote
 		return true
-	case duringHandling.MatchString(text), directCause.MatchString(text):
-		p.link = follows
-		return true
-	case spawnedProcess.MatchString(text):
+	case isSpawned(text):
 		p.link = reportsOn
 		p.process = number(spawnedProcess.FindStringSubmatch(text)[1])
+		return true
+	case isLink(text):
+		p.link = follows
 		return true
 	case strings.Trim(text, "-") == "" && len(text) > 20: // the rule IPython draws
 		return true

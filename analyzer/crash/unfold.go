@@ -55,7 +55,7 @@ func (u *unfolder) lines(text string, o *Origin) []string {
 	switch {
 	case wasQuoted: // whatever the strings held ends with them
 		return []string{"", text}
-	case escapedEnd.MatchString(text):
+	case strings.Contains(text, `\n`) && escapedEnd.MatchString(text):
 		return split(unescape(literal(text)))
 	case strings.Contains(text, "<br") || strings.Contains(text, "<BR"):
 		return split(htmlTag.ReplaceAllString(breakTag.ReplaceAllString(text, "\n"), ""))

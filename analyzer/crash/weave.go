@@ -121,11 +121,11 @@ func (w *weaver) prune() {
 
 // choose finds the lane for a line.
 func (w *weaver) choose(l Line) *lane {
-	if len(w.lanes) == 1 && !w.last.midway() {
+	header := strings.Contains(l.Text, headerText)
+	if len(w.lanes) == 1 && !(header && w.last.midway()) {
 		return w.last
 	}
 	text := strings.TrimSpace(l.Text)
-	header := strings.Contains(text, headerText)
 	call := fileFrame.FindStringSubmatch(l.Text)
 	var name string
 	if call != nil {
