@@ -96,34 +96,41 @@ func (c *check) wait(ctx context.Context) (outcome, error) {
 // startCheck runs the check of p beside everything else and publishes the
 // outcome, unless p is out of date by then.
 func (s *server) startCheck(view *snapshot, p *program) {
+	c := p.check
+	if c.delay == 0 {
+		s.foreground.enter()
+	}
 	go func() {
-		c := p.check
 		defer c.cancel()
 		c.out = s.runCheck(c, view.checker, p)
 		close(c.ended)
 		if c.out.err == nil && p.python() {
-			s.publish.diagnostics(s, view, p)
+			s.reports.program(view, p)
 		}
 	}()
 }
 
 // runCheck checks p when its turn has come.
 func (s *server) runCheck(c *check, checker checker, p *program) outcome {
-	if !p.python() {
-		return outcome{}
+	if c.delay > 0 {
+		pause := time.NewTimer(c.delay)
+		defer pause.Stop()
+		select {
+		case <-pause.C:
+		case <-c.ctx.Done():
+			return outcome{err: c.ctx.Err()}
+		}
+		s.foreground.enter()
 	}
-	pause := time.NewTimer(c.delay)
-	defer pause.Stop()
-	select {
-	case <-pause.C:
-	case <-c.ctx.Done():
-		return outcome{err: c.ctx.Err()}
-	}
+	defer s.foreground.leave()
 	select {
 	case s.slots <- struct{}{}:
 		defer func() { <-s.slots }()
 	case <-c.ctx.Done():
 		return outcome{err: c.ctx.Err()}
+	}
+	if !p.python() {
+		return outcome{}
 	}
 	began := time.Now()
 	report, err := s.checkSource(c.ctx, checker, p.source())

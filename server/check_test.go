@@ -16,13 +16,6 @@ import (
 	"github.com/graphleak/graphleak/rules"
 )
 
-// endedCheck is a check that gave out.
-func endedCheck(out outcome) *check {
-	c := &check{ended: make(chan struct{}), out: out, cancel: func() {}, ctx: context.Background()}
-	close(c.ended)
-	return c
-}
-
 func TestNewerVersionCancelsTheCheckOfTheOneBefore(t *testing.T) {
 	started := make(chan struct{})
 	var cancelled atomic.Int32
@@ -81,14 +74,14 @@ func TestFirstAnswerIsNeverDelayed(t *testing.T) {
 	second := first.next(s)
 	assert.Zero(t, second.delay, "nothing is known of what a check takes")
 
-	rested := endedCheck(outcome{took: 100 * time.Millisecond}).next(s)
+	rested := ended(outcome{took: 100 * time.Millisecond}).next(s)
 	assert.Zero(t, rested.delay, "the document was at rest")
 
 	typing := rested.next(s)
 	assert.Equal(t, 100*time.Millisecond, typing.delay, "a check is still running")
 	assert.Equal(t, 100*time.Millisecond, typing.next(s).delay)
 
-	cancelled := endedCheck(outcome{took: time.Nanosecond, err: context.Canceled})
+	cancelled := ended(outcome{took: time.Nanosecond, err: context.Canceled})
 	cancelled.cost = time.Hour
 	assert.Equal(t, maxDelay, cancelled.next(s).delay)
 }

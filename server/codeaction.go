@@ -128,7 +128,7 @@ func (v *snapshot) workspaceEdit(p *program, edits []rules.FileEdit) (*protocol.
 		change := &protocol.TextDocumentEdit{
 			TextDocument: protocol.OptionalVersionedTextDocumentIdentifier{
 				TextDocumentIdentifier: protocol.TextDocumentIdentifier{URI: target.uri},
-				Version:                &target.version,
+				Version:                target.published(),
 			},
 		}
 		for _, e := range changes[target.uri] {

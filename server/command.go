@@ -18,6 +18,7 @@ import (
 const (
 	diagnoseCommand = "graphleak.diagnose" // explain a failed run from its log
 	explainCommand  = "graphleak.explain"  // the page about a rule or a failure
+	scanCommand     = "graphleak.scanWorkspace"
 )
 
 // diagnoseArgument is the one argument of graphleak.diagnose.
@@ -40,8 +41,8 @@ func (s *server) executeCommand(ctx context.Context, view *snapshot, params *pro
 		if len(params.Arguments) != 1 || json.Unmarshal(params.Arguments[0], &arg) != nil || strings.TrimSpace(arg.Text) == "" {
 			return nil, jsonrpc2.Errorf(jsonrpc2.InvalidParams, `%s takes one argument: {"text": the log to diagnose}`, diagnoseCommand)
 		}
-		ctx, done := s.progress.begin(ctx, s, params.WorkDoneToken, "Diagnosing the log")
-		defer done()
+		ctx, work := s.progress.begin(ctx, s, params.WorkDoneToken, "Diagnosing the log")
+		defer work.end()
 		return s.diagnose(ctx, view, arg)
 	case explainCommand:
 		var topic string
@@ -49,6 +50,14 @@ func (s *server) executeCommand(ctx context.Context, view *snapshot, params *pro
 			return nil, jsonrpc2.Errorf(jsonrpc2.InvalidParams, "%s takes one argument: the code of a rule or the id of a failure", explainCommand)
 		}
 		return explain(view.checker.Rules(), topic)
+	case scanCommand:
+		ctx, work := s.progress.begin(ctx, s, params.WorkDoneToken, "Checking the workspace")
+		defer work.end()
+		result, err := s.scan.all(ctx, view, work.report)
+		if err != nil {
+			return nil, err
+		}
+		return json.Marshal(result)
 	}
 	return nil, jsonrpc2.Errorf(jsonrpc2.InvalidParams, "there is no command %q", params.Command)
 }

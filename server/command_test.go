@@ -107,8 +107,8 @@ func TestProgressCancelsTheRequestItBelongsTo(t *testing.T) {
 	e.initialize(`{}`)
 	s := &server{ctx: t.Context(), client: protocol.ClientDispatcher(e.conn)}
 	s.log = newLog(s)
-	ctx, done := s.progress.begin(t.Context(), s, protocol.String("token"), "Waiting")
-	defer done()
+	ctx, work := s.progress.begin(t.Context(), s, protocol.String("token"), "Waiting")
+	defer work.end()
 	require.NoError(t, s.cancelProgress(&protocol.WorkDoneProgressCancelParams{Token: protocol.String("another")}))
 	require.NoError(t, ctx.Err())
 	require.NoError(t, s.cancelProgress(&protocol.WorkDoneProgressCancelParams{Token: protocol.String("token")}))

@@ -2,8 +2,6 @@ package server
 
 import (
 	"encoding/json"
-	"reflect"
-	"sync"
 
 	"go.lsp.dev/protocol"
 	"go.lsp.dev/uri"
@@ -16,65 +14,6 @@ import (
 
 // diagnosticSource is who the client shows the diagnostics to be from.
 const diagnosticSource = "graphleak"
-
-// publisher sends diagnostics. One goroutine does so at a time: between the
-// look at which version is the newest and the message, nothing may come.
-type publisher struct {
-	mu   sync.Mutex
-	sent map[uri.URI]report // what the client has of each open document
-}
-
-// report is the diagnostics of a version of a document.
-type report struct {
-	version     int32
-	diagnostics []protocol.Diagnostic
-}
-
-// diagnostics sends the outcome of the check of p, unless it is outdated. What
-// the client has already is not sent again.
-func (b *publisher) diagnostics(s *server, view *snapshot, p *program) {
-	parts := p.parts()
-	reports := make([]report, len(parts))
-	for i, part := range parts {
-		reports[i] = report{part.version, view.diagnostics(part)}
-	}
-	b.mu.Lock()
-	defer b.mu.Unlock()
-	if s.session.snapshot().programs[p.uri] != p {
-		return
-	}
-	if b.sent == nil {
-		b.sent = make(map[uri.URI]report)
-	}
-	for i, part := range parts {
-		if last, ok := b.sent[part.uri]; ok && reflect.DeepEqual(last, reports[i]) {
-			continue
-		}
-		b.sent[part.uri] = reports[i]
-		b.send(s, &protocol.PublishDiagnosticsParams{
-			URI:         part.uri,
-			Version:     protocol.NewOptional(part.version),
-			Diagnostics: reports[i].diagnostics,
-		})
-	}
-}
-
-// clear takes away the diagnostics of a document that is no longer open.
-func (b *publisher) clear(s *server, id uri.URI) {
-	b.mu.Lock()
-	defer b.mu.Unlock()
-	if _, open := s.session.snapshot().open(id); open {
-		return
-	}
-	delete(b.sent, id)
-	b.send(s, &protocol.PublishDiagnosticsParams{URI: id, Diagnostics: []protocol.Diagnostic{}})
-}
-
-func (b *publisher) send(s *server, params *protocol.PublishDiagnosticsParams) {
-	if err := s.client.PublishDiagnostics(s.ctx, params); err != nil {
-		s.log.warnf("publishing the diagnostics of %s: %v", params.URI, err)
-	}
-}
 
 // diagnostics is what the check of its program gave for a document, for the
 // client.
@@ -124,7 +63,7 @@ func (v *snapshot) diagnostic(of part, f rules.Finding) protocol.Diagnostic {
 
 // diagnosticData is the data of a diagnostic. See docs/protocol.md.
 type diagnosticData struct {
-	Version int32     `json:"version"` // of the document that the edits are for
+	Version *int32    `json:"version"` // of the document that the edits are for; null for a file
 	Memory  string    `json:"memory"`
 	Keeps   string    `json:"keeps"`
 	Fixes   []fixData `json:"fixes"`
@@ -137,7 +76,7 @@ type fixData struct {
 }
 
 func (v *snapshot) diagnosticData(of part, f rules.Finding) protocol.LSPAny {
-	data := diagnosticData{Version: of.version, Memory: string(f.Memory), Keeps: string(f.Keeps), Fixes: []fixData{}}
+	data := diagnosticData{Version: of.published(), Memory: string(f.Memory), Keeps: string(f.Keeps), Fixes: []fixData{}}
 	for _, fix := range f.Fixes {
 		edit, ok := v.workspaceEdit(of.program, fix.Edits)
 		if !ok {

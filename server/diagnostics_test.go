@@ -34,7 +34,8 @@ func TestDiagnosticCarriesAllThatIsKnownOfAFinding(t *testing.T) {
 		Location: protocol.Location{URI: script, Range: span(0, 0, 0, 5)},
 		Message:  "made here",
 	}}, d.RelatedInformation)
-	assert.Equal(t, diagnosticData{Version: 4, Memory: "device", Keeps: "graph", Fixes: []fixData{}}, data(t, d))
+	version := int32(4)
+	assert.Equal(t, diagnosticData{Version: &version, Memory: "device", Keeps: "graph", Fixes: []fixData{}}, data(t, d))
 }
 
 func TestEvidenceInFilesThatAreNotOpenIsReadFromDisk(t *testing.T) {

@@ -28,10 +28,9 @@ type method struct {
 // snapshot, which takes a missing parameter for a broken message, and which
 // knows no difference between a method that we do not have and one that failed.
 func (s *server) methods(cancel func(jsonrpc2.ID)) map[string]method {
-	ignore := method{handle: func(context.Context, *snapshot, jsonrpc2.RawMessage) (any, error) { return nil, nil }}
 	return map[string]method{
 		protocol.MethodInitialize:                   inOrder(request(s.initialize)),
-		protocol.MethodInitialized:                  ignore,
+		protocol.MethodInitialized:                  notification(s.initialized),
 		protocol.MethodShutdown:                     inOrder(bare(s.shutdown)),
 		protocol.MethodExit:                         bare(s.exit),
 		protocol.MethodSetTrace:                     notification(s.setTrace),
@@ -47,11 +46,16 @@ func (s *server) methods(cancel func(jsonrpc2.ID)) map[string]method {
 		protocol.MethodNotebookDocumentDidSave:            notification(s.didSaveNotebook),
 		protocol.MethodNotebookDocumentDidClose:           notification(s.didCloseNotebook),
 		protocol.MethodWorkspaceDidChangeWorkspaceFolders: notification(s.didChangeWorkspaceFolders),
-		protocol.MethodWorkspaceDidChangeConfiguration:    ignore,
-		protocol.MethodWorkspaceDidChangeWatchedFiles:     ignore,
+		protocol.MethodWorkspaceDidChangeConfiguration:    notification(s.didChangeConfiguration),
+		protocol.MethodWorkspaceDidChangeWatchedFiles:     notification(s.didChangeWatchedFiles),
+		protocol.MethodWorkspaceDidCreateFiles:            notification(s.didCreateFiles),
+		protocol.MethodWorkspaceDidRenameFiles:            notification(s.didRenameFiles),
+		protocol.MethodWorkspaceDidDeleteFiles:            notification(s.didDeleteFiles),
 
 		protocol.MethodTextDocumentCodeAction:  request(s.codeAction),
 		protocol.MethodTextDocumentHover:       request(s.hover),
+		protocol.MethodTextDocumentDiagnostic:  request(s.documentDiagnostic),
+		protocol.MethodWorkspaceDiagnostic:     request(s.workspaceDiagnostic),
 		protocol.MethodWorkspaceExecuteCommand: request(s.executeCommand),
 	}
 }
@@ -85,6 +89,8 @@ func (s *server) handler() jsonrpc2.Handler {
 			case s.phase.Load() != phaseRunning && req.Method() != protocol.MethodExit:
 				s.log.warnf("ignored the notification %s outside of a session", req.Method())
 			default:
+				s.session.changing.Lock()
+				defer s.session.changing.Unlock()
 				// serve has logged the error.
 				_, _ = s.serve(s.ctx, m, nil, req)
 			}
@@ -98,10 +104,22 @@ func (s *server) handler() jsonrpc2.Handler {
 		case !known:
 			return nil, jsonrpc2.Errorf(jsonrpc2.MethodNotFound, "the server has no method %q", req.Method())
 		case m.inline:
+			s.session.changing.Lock()
+			defer s.session.changing.Unlock()
 			return s.serve(s.ctx, m, nil, req)
 		default:
 			return concurrent(ctx, req)
 		}
+	}
+}
+
+// update changes the session from another goroutine than the reading one. It
+// does nothing when the session is over.
+func (s *server) update(change func(view *snapshot)) {
+	s.session.changing.Lock()
+	defer s.session.changing.Unlock()
+	if s.phase.Load() == phaseRunning {
+		change(s.session.snapshot())
 	}
 }
 

@@ -10,12 +10,13 @@ import (
 	"github.com/graphleak/graphleak/analyzer/text"
 )
 
-// document is one version of a text that is open in the client: a file, or a
-// cell of a notebook. It is immutable.
+// document is one version of a text that is open in the client, a file or a cell
+// of a notebook, or a file that is not open. It is immutable.
 type document struct {
 	uri      uri.URI
 	language protocol.LanguageKind
 	version  int32
+	onDisk   bool // not open: it has no version
 	text     []byte
 	mapper   func() *text.Mapper
 }
@@ -61,6 +62,15 @@ func (d *document) next(version int32, changes []protocol.TextDocumentContentCha
 	}
 	next.setText(src)
 	return next, edits, nil
+}
+
+// published is the version as the client is told of it: none for a file that is
+// not open.
+func (d *document) published() *int32 {
+	if d.onDisk {
+		return nil
+	}
+	return &d.version
 }
 
 // python reports whether the document is checked at all.

@@ -1,10 +1,12 @@
 package server
 
 import (
+	"bytes"
 	"context"
 	"encoding/json"
 	"fmt"
 	"io"
+	"path/filepath"
 	"strings"
 	"sync"
 	"sync/atomic"
@@ -34,10 +36,12 @@ type editor struct {
 	result error         // of Serve, after that
 
 	published chan protocol.PublishDiagnosticsParams
-	mu        sync.Mutex
-	logged    []protocol.LogMessageParams
-	traced    []protocol.LogTraceParams
-	progress  []string
+	// asked answers what the server asks of the client; nil refuses.
+	asked    func(method string, params []byte) (any, error)
+	mu       sync.Mutex
+	logged   []protocol.LogMessageParams
+	traced   []protocol.LogTraceParams
+	progress []string
 }
 
 // pipe is one end of a connection.
@@ -111,7 +115,10 @@ func (e *editor) handle(_ context.Context, req *jsonrpc2.Request) (any, error) {
 		defer e.mu.Unlock()
 		e.progress = append(e.progress, string(req.Params()))
 	default:
-		return nil, fmt.Errorf("the server sent %s", req.Method())
+		if e.asked == nil {
+			return nil, fmt.Errorf("the server sent %s", req.Method())
+		}
+		return e.asked(strings.Clone(req.Method()), bytes.Clone(req.Params()))
 	}
 	return nil, nil
 }
@@ -130,8 +137,25 @@ func record[P any](e *editor, to *[]P, req *jsonrpc2.Request) error {
 // initialize starts the session with the capabilities given as JSON.
 func (e *editor) initialize(capabilities string) *protocol.InitializeResult {
 	e.t.Helper()
+	return e.initializeWith(`{"processId":null,"rootUri":null,"capabilities":` + capabilities + `}`)
+}
+
+// initializeIn is initialize in workspace folders.
+func (e *editor) initializeIn(capabilities, options string, folders ...string) *protocol.InitializeResult {
+	e.t.Helper()
+	var list []protocol.WorkspaceFolder
+	for _, dir := range folders {
+		list = append(list, protocol.WorkspaceFolder{URI: uri.File(dir), Name: filepath.Base(dir)})
+	}
+	raw, err := protocol.Marshal(list)
+	require.NoError(e.t, err)
+	return e.initializeWith(fmt.Sprintf(`{"processId":null,"rootUri":null,"workspaceFolders":%s,"capabilities":%s,"initializationOptions":%s}`, raw, capabilities, options))
+}
+
+func (e *editor) initializeWith(raw string) *protocol.InitializeResult {
+	e.t.Helper()
 	var params protocol.InitializeParams
-	require.NoError(e.t, protocol.Unmarshal([]byte(`{"processId":null,"rootUri":null,"capabilities":`+capabilities+`}`), &params))
+	require.NoError(e.t, protocol.Unmarshal([]byte(raw), &params))
 	result, err := e.server.Initialize(e.context(), &params)
 	require.NoError(e.t, err)
 	require.NoError(e.t, e.server.Initialized(e.context(), &protocol.InitializedParams{}))
@@ -181,6 +205,23 @@ func (e *editor) diagnosticsOf(id uri.URI, version int32) []protocol.Diagnostic 
 			}
 		case <-timeout:
 			require.FailNow(e.t, "no diagnostics", "of version %d of %s", version, id)
+		}
+	}
+}
+
+// fileDiagnostics waits until the diagnostics last published for a file, of no
+// version, are as many as n, and returns them.
+func (e *editor) fileDiagnostics(id uri.URI, n int) []protocol.Diagnostic {
+	e.t.Helper()
+	timeout := time.After(patience)
+	for {
+		select {
+		case p := <-e.published:
+			if _, versioned := p.Version.Get(); p.URI == id && !versioned && len(p.Diagnostics) == n {
+				return p.Diagnostics
+			}
+		case <-timeout:
+			require.FailNow(e.t, "no diagnostics", "%d of %s", n, id)
 		}
 	}
 }

@@ -39,11 +39,14 @@ func (v *snapshot) files(keep func(*program) bool) []*program {
 // mayImport reports whether an import in the program names the file of other,
 // or a package that the file may belong to.
 func (p *program) mayImport(other *program) bool {
-	if other.path == "" || other.cells != nil {
-		return false
-	}
-	names := strings.Split(filepath.ToSlash(strings.TrimSuffix(other.path, filepath.Ext(other.path))), "/")
-	return slices.ContainsFunc(names, func(name string) bool { return p.imported()[name] })
+	return other.path != "" && other.cells == nil && namesFile(p.imported(), other.path)
+}
+
+// namesFile reports whether words, those of imports, name the file at path or a
+// package that it may belong to.
+func namesFile(words map[string]bool, path string) bool {
+	names := strings.Split(filepath.ToSlash(strings.TrimSuffix(path, filepath.Ext(path))), "/")
+	return slices.ContainsFunc(names, func(name string) bool { return words[name] })
 }
 
 // importLine is a line with an import, up to the end of the names in

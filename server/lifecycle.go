@@ -22,6 +22,10 @@ func (s *server) initialize(_ context.Context, _ *snapshot, params *protocol.Ini
 		folders: workspaceFolders(params),
 	}
 	view.checker = s.checkerFor(view)
+	var err error
+	if view.settings, err = parseSettings(params.InitializationOptions); err != nil {
+		s.log.warnf("%v", err)
+	}
 	s.session.set(view)
 	s.log.setTrace(params.Trace)
 	if params.ProcessID != nil {
@@ -31,7 +35,7 @@ func (s *server) initialize(_ context.Context, _ *snapshot, params *protocol.Ini
 
 	yes := true
 	incremental := protocol.TextDocumentSyncKindIncremental
-	return &protocol.InitializeResult{
+	result := &protocol.InitializeResult{
 		Capabilities: protocol.ServerCapabilities{
 			PositionEncoding:     kind,
 			TextDocumentSync:     &protocol.TextDocumentSyncOptions{OpenClose: &yes, Change: &incremental, Save: protocol.Boolean(true)},
@@ -42,17 +46,35 @@ func (s *server) initialize(_ context.Context, _ *snapshot, params *protocol.Ini
 			},
 			ExecuteCommandProvider: protocol.ExecuteCommandOptions{
 				WorkDoneProgressOptions: protocol.WorkDoneProgressOptions{WorkDoneProgress: &yes},
-				Commands:                []string{diagnoseCommand, explainCommand},
+				Commands:                []string{diagnoseCommand, explainCommand, scanCommand},
 			},
 			Workspace: &protocol.WorkspaceOptions{
 				WorkspaceFolders: &protocol.WorkspaceFoldersServerCapabilities{
 					Supported:           &yes,
 					ChangeNotifications: protocol.Boolean(true),
 				},
+				FileOperations: fileOperations(),
 			},
 		},
 		ServerInfo: protocol.ServerInfo{Name: "graphleak", Version: protocol.NewOptional(s.opts.Version)},
-	}, nil
+	}
+	if view.client.asks {
+		result.Capabilities.DiagnosticProvider = diagnosticProvider()
+	}
+	return result, nil
+}
+
+// initialized begins what the client may have to answer to.
+func (s *server) initialized(*protocol.InitializedParams) error {
+	view := s.session.snapshot()
+	go func() {
+		s.register(view)
+		if view.client.configuration {
+			s.fetchSettings()
+		}
+	}()
+	s.scan.keep(view, view.settings.Scan == scanWorkspace)
+	return nil
 }
 
 // negotiateEncoding takes the unit of positions that costs least: of those that
@@ -74,8 +96,26 @@ func clientAbilities(c protocol.ClientCapabilities, encoding text.Encoding) abil
 	if w := c.Workspace; w != nil && w.WorkspaceEdit != nil {
 		a.documentChanges = is(w.WorkspaceEdit.DocumentChanges)
 	}
+	if w := c.Workspace; w != nil {
+		a.configuration = is(w.Configuration)
+		if w.Diagnostics != nil {
+			a.refreshes = is(w.Diagnostics.RefreshSupport)
+		}
+		if w.DidChangeConfiguration != nil {
+			a.registersConfiguration = is(w.DidChangeConfiguration.DynamicRegistration)
+		}
+		if w.DidChangeWatchedFiles != nil {
+			a.watchesFiles = is(w.DidChangeWatchedFiles.DynamicRegistration)
+		}
+	}
+	if c.Window != nil {
+		a.progress = is(c.Window.WorkDoneProgress)
+	}
 	if t := c.TextDocument; t != nil {
-		if t.PublishDiagnostics != nil {
+		a.asks = t.Diagnostic != nil
+		if t.Diagnostic != nil {
+			a.relatedInformation = is(t.Diagnostic.RelatedInformation)
+		} else if t.PublishDiagnostics != nil {
 			a.relatedInformation = is(t.PublishDiagnostics.RelatedInformation)
 		}
 		if t.Hover != nil {
@@ -104,9 +144,12 @@ func workspaceFolders(params *protocol.InitializeParams) []protocol.WorkspaceFol
 	return nil
 }
 
-// shutdown prepares for exit: all checks end.
+// shutdown prepares for exit: all checks end, and requests that wait for news are
+// answered.
 func (s *server) shutdown() error {
 	s.phase.Store(phaseShutdown)
+	close(s.ending)
+	s.scan.drop()
 	for _, p := range s.session.snapshot().programs {
 		p.check.cancel()
 	}

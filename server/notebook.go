@@ -147,9 +147,10 @@ func (s *server) didChangeNotebook(params *protocol.DidChangeNotebookDocumentPar
 // clearMissing takes away the diagnostics of the documents of old that p does
 // not have.
 func (s *server) clearMissing(old, p *program) {
+	view := s.session.snapshot()
 	for _, doc := range old.docs {
 		if _, ok := p.find(doc.uri); !ok {
-			go s.publish.clear(s, doc.uri)
+			go s.reports.close(view, doc.uri)
 		}
 	}
 }

@@ -3,9 +3,11 @@ package server
 import (
 	"sync"
 
+	"go.lsp.dev/protocol"
 	"go.lsp.dev/uri"
 
 	"github.com/graphleak/graphleak/analyzer/notebook"
+	"github.com/graphleak/graphleak/analyzer/sources"
 	"github.com/graphleak/graphleak/analyzer/text"
 	"github.com/graphleak/graphleak/rules"
 )
@@ -19,7 +21,10 @@ type program struct {
 	docs []*document
 	// cells leads from the code to the documents; nil where there is one
 	// document, whose text is the code.
-	cells    *notebook.Module
+	cells *notebook.Module
+	// disk leads from the code to the JSON of a notebook that is not open, which
+	// is the one document then.
+	disk     *notebook.File
 	code     []byte
 	imported func() map[string]bool // the words of its imports
 
@@ -44,6 +49,16 @@ func joined(id uri.URI, cells []*document) *program {
 	module := notebook.Join(texts)
 	p := &program{uri: id, docs: cells, cells: module, code: module.Text()}
 	return p.complete()
+}
+
+// onDisk is the program of a file that is not open.
+func onDisk(source sources.Source) *program {
+	doc := &document{uri: uri.File(source.Path), language: protocol.LanguageKindPython, onDisk: true}
+	doc.setText(source.Data)
+	p := &program{uri: doc.uri, docs: []*document{doc}, code: source.Code, disk: source.Notebook}
+	p.complete()
+	p.path = source.Path
+	return p
 }
 
 func (p *program) complete() *program {
@@ -73,14 +88,11 @@ func (p *program) findings() []rules.Finding {
 
 // source is the program as a checker takes it.
 func (p *program) source() rules.Source {
-	return rules.Source{Path: p.path, Text: p.code, Notebook: p.cells != nil || p.uri.Scheme() == cellScheme}
+	return rules.Source{Path: p.path, Text: p.code, Notebook: p.cells != nil || p.disk != nil || p.uri.Scheme() == cellScheme}
 }
 
 // python reports whether the program is checked at all.
 func (p *program) python() bool { return p.cells != nil || p.docs[0].python() }
-
-// version is that of a program of one document.
-func (p *program) version() int32 { return p.docs[0].version }
 
 // part is a document as a part of its program.
 type part struct {
@@ -120,7 +132,11 @@ func (p *program) find(id uri.URI) (part, bool) {
 // at is the part that a span of the code starts in, and the span in its text. A
 // notebook without cells has none.
 func (p *program) at(span text.Span) (part, text.Span, bool) {
-	if p.cells == nil {
+	switch {
+	case p.disk != nil:
+		raw, ok := p.disk.Raw(span)
+		return p.part(0), raw, ok
+	case p.cells == nil:
 		return p.part(0), span, true
 	}
 	i, local := p.cells.Locate(span)
@@ -133,7 +149,11 @@ func (p *program) at(span text.Span) (part, text.Span, bool) {
 // edit is an edit of the code as one of a part. It reports false for an edit
 // that belongs to no single one.
 func (p *program) edit(e text.Edit) (part, text.Edit, bool) {
-	if p.cells == nil {
+	switch {
+	case p.disk != nil:
+		raw, ok := p.disk.RawEdit(e)
+		return p.part(0), raw, ok
+	case p.cells == nil:
 		return p.part(0), e, true
 	}
 	i, local, ok := p.cells.Edit(e)

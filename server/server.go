@@ -29,6 +29,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"sync"
 	"sync/atomic"
 
 	"go.lsp.dev/jsonrpc2"
@@ -78,7 +79,9 @@ func serve(ctx context.Context, in io.Reader, out io.Writer, opts Options, readi
 		ctx:     ctx,
 		stop:    stop,
 		slots:   make(chan struct{}, maxChecks()),
+		ending:  make(chan struct{}),
 	}
+	s.scan, s.reports = newScanner(s), newReports(s)
 	s.log = newLog(s)
 	s.stream = newStream(in, out, s.reportFault, func(err error) { stop(fmt.Errorf("%w: %w", errLeft, err)) })
 	defer s.stream.Close()
@@ -118,11 +121,15 @@ type server struct {
 	ctx  context.Context
 	stop context.CancelCauseFunc
 
-	phase    atomic.Int32
-	session  session
-	slots    chan struct{} // taken by checks while they run
-	publish  publisher
-	progress progress
+	phase      atomic.Int32
+	ending     chan struct{} // closed at shutdown
+	session    session
+	slots      chan struct{} // taken by checks of programs while they run
+	foreground foreground
+	scan       *scanner
+	reports    *reports
+	progress   progress
+	asking     sync.Mutex // held while the client is asked for settings
 }
 
 // The phases of a session. Only the reading goroutine changes them.

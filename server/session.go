@@ -14,6 +14,10 @@ import (
 // session is the state that notifications change. It is a sequence of
 // snapshots, of which it holds the newest.
 type session struct {
+	// changing is held from the look at the newest snapshot until the next one
+	// takes its place, so that nothing is lost between the two.
+	changing sync.Mutex
+
 	mu  sync.Mutex
 	now *snapshot
 }
@@ -21,6 +25,7 @@ type session struct {
 // snapshot is the session at one moment. It is immutable.
 type snapshot struct {
 	client    abilities
+	settings  settings
 	folders   []protocol.WorkspaceFolder
 	checker   checker              // of the programs; imports do not lead out of the folders
 	programs  map[uri.URI]*program // by the URI of the document or the notebook
@@ -38,8 +43,7 @@ func (s *session) snapshot() *snapshot {
 	return s.now
 }
 
-// set replaces the newest snapshot. Only the reading goroutine may call it, so
-// nothing is lost between its reading one snapshot and setting the next.
+// set replaces the newest snapshot. Only who holds changing may call it.
 func (s *session) set(next *snapshot) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -161,4 +165,12 @@ type abilities struct {
 	documentChanges    bool // versioned workspace edits
 	relatedInformation bool
 	markdown           bool // in hovers
+
+	asks      bool // for diagnostics; others get them published
+	refreshes bool // its diagnostics when it is asked to
+
+	configuration          bool // can be asked for settings
+	registersConfiguration bool // tells of changed settings if it is asked to
+	watchesFiles           bool // if it is asked to
+	progress               bool // shows that of work that it has not asked for
 }

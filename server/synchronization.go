@@ -87,6 +87,9 @@ func (s *server) didSave(params *protocol.DidSaveTextDocumentParams) error {
 func (s *server) saved(id uri.URI) {
 	view := s.session.snapshot()
 	s.checkAgain(view, view.files(func(p *program) bool { return p.uri != id }), 0)
+	if id.IsFile() {
+		s.scan.touched(view, []string{id.FsPath()})
+	}
 }
 
 // didClose forgets a document, and takes its diagnostics away from the client.
@@ -104,9 +107,16 @@ func (s *server) didClose(params *protocol.DidCloseTextDocumentParams) error {
 func (s *server) closed(view *snapshot, p *program) {
 	p.check.cancel()
 	s.checkAgain(view, view.importers(p), importDelay)
-	if p.python() {
-		for _, doc := range p.docs {
-			go s.publish.clear(s, doc.uri)
+	if !p.python() {
+		return
+	}
+	followed := s.scan.follows(p.path)
+	if followed {
+		s.scan.add([]string{p.path}, true)
+	}
+	for _, doc := range p.docs {
+		if !followed || doc.uri != p.uri { // else the file takes the place of the document
+			go s.reports.close(view, doc.uri)
 		}
 	}
 }
@@ -117,5 +127,6 @@ func (s *server) didChangeWorkspaceFolders(params *protocol.DidChangeWorkspaceFo
 	view := s.session.snapshot().withFolders(params.Event)
 	view.checker = s.checkerFor(view)
 	s.checkAgain(view, view.files(func(*program) bool { return true }), 0)
+	s.scan.anew()
 	return nil
 }

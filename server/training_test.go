@@ -169,7 +169,6 @@ func TestBrokenLinesKeepTheFindingsAround(t *testing.T) {
 	}
 }
 
-
 func TestDocumentsThatAreNoPythonSayWhy(t *testing.T) {
 	e := launch(t, rules.NewChecker(leaks.All()...))
 	e.initialize(`{}`)
