@@ -2,6 +2,9 @@ package server
 
 import (
 	"context"
+	"encoding/json"
+	"fmt"
+	"slices"
 	"strings"
 
 	"go.lsp.dev/protocol"
@@ -15,25 +18,84 @@ import (
 // fixAllKind is the kind of the action that applies all safe fixes.
 const fixAllKind protocol.CodeActionKind = "source.fixAll.graphleak"
 
-// codeAction offers the fixes of the findings in a range. They are those of the
-// very version of the document that the client has: if that is still being
-// checked the request waits, and if it changes meanwhile the request fails.
+// actionData is what a client sends back to have an action completed: what it
+// had asked for, and which of the actions it is.
+type actionData struct {
+	URI     uri.URI                   `json:"uri"`
+	Version int32                     `json:"version"`
+	Range   protocol.Range            `json:"range"`
+	Only    []protocol.CodeActionKind `json:"only,omitempty"`
+	Index   int                       `json:"index"`
+}
+
+// codeAction offers what can be done about the findings in a range. They are
+// those of the very version of the document that the client has: if that is
+// still being checked the request waits, and if it changes meanwhile the request
+// fails.
 func (s *server) codeAction(ctx context.Context, view *snapshot, params *protocol.CodeActionParams) ([]protocol.CommandOrCodeAction, error) {
-	actions := []protocol.CommandOrCodeAction{}
+	list := []protocol.CommandOrCodeAction{}
 	doc, ok := view.open(params.TextDocument.URI)
 	if !ok {
-		return actions, nil
+		return list, nil
 	}
+	actions, err := view.actions(ctx, doc, params.Range, params.Context.Only)
+	if err != nil {
+		return nil, err
+	}
+	for i, action := range actions {
+		if view.client.resolvesEdits && action.Edit != nil {
+			data := actionData{URI: doc.uri, Version: doc.version, Range: params.Range, Only: params.Context.Only, Index: i}
+			raw, err := json.Marshal(data)
+			if err != nil {
+				return nil, err
+			}
+			action.Edit, action.Data = nil, raw
+		}
+		list = append(list, action)
+	}
+	return list, nil
+}
+
+// resolveAction adds the edit to an action that was offered without.
+func (s *server) resolveAction(ctx context.Context, view *snapshot, params *protocol.CodeAction) (*protocol.CodeAction, error) {
+	var data actionData
+	if len(params.Data) == 0 || json.Unmarshal(params.Data, &data) != nil {
+		return params, nil // there is nothing to add
+	}
+	doc, ok := view.open(data.URI)
+	if !ok || doc.version != data.Version {
+		return nil, protocol.ErrContentModified
+	}
+	actions, err := view.actions(ctx, doc, data.Range, data.Only)
+	if err != nil {
+		return nil, err
+	}
+	if data.Index < 0 || data.Index >= len(actions) || actions[data.Index].Title != params.Title {
+		return nil, protocol.ErrContentModified // another file has changed what can be done
+	}
+	return actions[data.Index], nil
+}
+
+// actions are all actions of a kind in only for the findings in r.
+func (v *snapshot) actions(ctx context.Context, doc part, r protocol.Range, only []protocol.CodeActionKind) ([]*protocol.CodeAction, error) {
 	out, err := doc.program.check.wait(ctx)
 	if err != nil {
 		return nil, err
 	}
-	if wanted(params.Context.Only, protocol.CodeActionKindQuickFix) {
-		actions = append(actions, view.quickFixes(doc, out.findings, doc.inCode(view.bytes(doc.document, params.Range)))...)
+	var actions []*protocol.CodeAction
+	if wanted(only, protocol.CodeActionKindQuickFix) {
+		selection := doc.inCode(v.bytes(doc.document, r))
+		selected := slices.DeleteFunc(slices.Clone(out.findings), func(f rules.Finding) bool {
+			return f.Span.End < selection.Start || selection.End < f.Span.Start || !doc.has(f)
+		})
+		actions = slices.Concat(v.quickFixes(doc, selected), v.fixesInFile(doc, selected, out.findings),
+			v.suppressions(doc, selected), v.pages(doc, selected))
 	}
 	// Source actions are for those who ask for them: on save, or in a menu.
-	if len(params.Context.Only) > 0 && wanted(params.Context.Only, fixAllKind) {
-		if action, ok := view.fixAll(doc, out.findings); ok {
+	if len(only) > 0 && wanted(only, fixAllKind) {
+		if action, _, ok := v.fixAll(doc, out.findings, "Apply all safe fixes of Graphleak"); ok {
+			kind := fixAllKind
+			action.Kind = &kind
 			actions = append(actions, action)
 		}
 	}
@@ -51,50 +113,104 @@ func wanted(only []protocol.CodeActionKind, kind protocol.CodeActionKind) bool {
 	return len(only) == 0
 }
 
-// quickFixes are the fixes of the findings that selection touches.
-func (v *snapshot) quickFixes(doc part, findings []rules.Finding, selection text.Span) []protocol.CommandOrCodeAction {
-	var actions []protocol.CommandOrCodeAction
+// quickFix is an action about findings.
+func (v *snapshot) quickFix(doc part, title string, about ...rules.Finding) *protocol.CodeAction {
 	kind := protocol.CodeActionKindQuickFix
+	action := &protocol.CodeAction{Title: title, Kind: &kind}
+	for _, f := range about {
+		action.Diagnostics = append(action.Diagnostics, v.diagnostic(doc, f))
+	}
+	return action
+}
+
+// quickFixes are the fixes of findings, the preferred one of each first.
+func (v *snapshot) quickFixes(doc part, findings []rules.Finding) []*protocol.CodeAction {
+	var actions []*protocol.CodeAction
 	for _, f := range findings {
-		if f.Span.End < selection.Start || selection.End < f.Span.Start || !doc.has(f) {
-			continue
-		}
 		for i, fix := range f.Fixes {
 			edit, ok := v.workspaceEdit(doc.program, fix.Edits)
 			if !ok {
 				continue
 			}
+			action := v.quickFix(doc, fix.Title, f)
 			// A preferred fix is applied at one key, so it has to be safe.
 			preferred := i == 0 && fix.Safety == rules.Safe
-			actions = append(actions, &protocol.CodeAction{
-				Title:       fix.Title,
-				Kind:        &kind,
-				Diagnostics: []protocol.Diagnostic{v.diagnostic(doc, f)},
-				IsPreferred: &preferred,
-				Edit:        edit,
-			})
+			action.IsPreferred, action.Edit = &preferred, edit
+			actions = append(actions, action)
 		}
 	}
 	return actions
 }
 
-// fixAll applies the safe fixes of the program of doc that do not get in each
-// other's way: those of a notebook in all of its cells.
-func (v *snapshot) fixAll(doc part, findings []rules.Finding) (*protocol.CodeAction, bool) {
-	var edits []rules.FileEdit
-	chosen, _ := repair.Select(doc.program.path, findings, false)
-	for _, edit := range chosen {
-		edits = append(edits, rules.FileEdit{Path: doc.program.path, Edit: edit})
+// fixesInFile are the actions that apply more than one safe fix: those of the
+// rules of the selected findings, and all there are.
+func (v *snapshot) fixesInFile(doc part, selected, all []rules.Finding) []*protocol.CodeAction {
+	var actions []*protocol.CodeAction
+	most := 1
+	for i, f := range selected {
+		if slices.ContainsFunc(selected[:i], func(earlier rules.Finding) bool { return earlier.Code == f.Code }) {
+			continue
+		}
+		same := slices.DeleteFunc(slices.Clone(all), func(other rules.Finding) bool { return other.Code != f.Code })
+		if action, fixes, ok := v.fixAll(doc, same, fmt.Sprintf("Apply all safe fixes of %s in this file", f.Code)); ok && fixes > 1 {
+			actions = append(actions, action)
+			most = max(most, fixes)
+		}
 	}
-	if len(edits) == 0 {
-		return nil, false
+	if len(selected) > 0 {
+		if action, fixes, ok := v.fixAll(doc, all, "Apply all safe fixes of Graphleak in this file"); ok && fixes > most {
+			actions = append(actions, action)
+		}
 	}
-	edit, ok := v.workspaceEdit(doc.program, edits)
+	return actions
+}
+
+// fixAll applies the safe fixes of findings that do not get in each other's way:
+// those of a notebook in all of its cells. It says how many they are.
+func (v *snapshot) fixAll(doc part, findings []rules.Finding, title string) (action *protocol.CodeAction, fixes int, ok bool) {
+	chosen, fixes := repair.Select(doc.program.path, findings, false)
+	if len(chosen) == 0 {
+		return nil, 0, false
+	}
+	edit, ok := v.workspaceEdit(doc.program, doc.program.edits(chosen...))
 	if !ok {
-		return nil, false
+		return nil, 0, false
 	}
-	kind := fixAllKind
-	return &protocol.CodeAction{Title: "Apply all safe fixes of Graphleak", Kind: &kind, Edit: edit}, true
+	action = v.quickFix(doc, title)
+	action.Edit = edit
+	return action, fixes, true
+}
+
+// edits are edits of the code of the program.
+func (p *program) edits(list ...text.Edit) []rules.FileEdit {
+	var out []rules.FileEdit
+	for _, edit := range list {
+		out = append(out, rules.FileEdit{Path: p.path, Edit: edit})
+	}
+	return out
+}
+
+// pages are the actions that show what there is to read about the rules of
+// findings.
+func (v *snapshot) pages(doc part, findings []rules.Finding) []*protocol.CodeAction {
+	var actions []*protocol.CodeAction
+	if !v.client.showsPages {
+		return nil
+	}
+	for i, f := range findings {
+		if slices.ContainsFunc(findings[:i], func(earlier rules.Finding) bool { return earlier.Code == f.Code }) {
+			continue
+		}
+		argument, err := json.Marshal(f.Code)
+		if err != nil {
+			continue
+		}
+		title := fmt.Sprintf("Read about %s (%s)", f.Code, f.Rule)
+		action := v.quickFix(doc, title, f)
+		action.Command = protocol.Command{Title: title, Command: pageCommand, Arguments: []protocol.LSPAny{argument}}
+		actions = append(actions, action)
+	}
+	return actions
 }
 
 // workspaceEdit makes the client apply edits, of p or other open programs, in

@@ -2,16 +2,33 @@ package server
 
 import (
 	"context"
+	"encoding/json"
+	"slices"
 	"testing"
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
+	"go.lsp.dev/jsonrpc2"
 	"go.lsp.dev/protocol"
 	"go.lsp.dev/uri"
 
 	"github.com/graphleak/graphleak/analyzer/text"
 	"github.com/graphleak/graphleak/rules"
 )
+
+// fixesAmong are the actions that are fixes of single findings.
+func fixesAmong(actions []*protocol.CodeAction) []*protocol.CodeAction {
+	return slices.DeleteFunc(actions, func(a *protocol.CodeAction) bool { return a.IsPreferred == nil })
+}
+
+// titles are what the client shows of actions.
+func titles(actions []*protocol.CodeAction) []string {
+	var out []string
+	for _, a := range actions {
+		out = append(out, a.Title)
+	}
+	return out
+}
 
 const versionedEdits = `{"workspace":{"workspaceEdit":{"documentChanges":true}}}`
 
@@ -21,6 +38,7 @@ func TestQuickFixesAreVersionedWhereTheClientTakesThat(t *testing.T) {
 	e.open(script, 7, "x = leak\n")
 	actions, err := e.codeActions(script, span(0, 5, 0, 5))
 	require.NoError(t, err)
+	actions = fixesAmong(actions)
 	require.Len(t, actions, 1)
 
 	action := actions[0]
@@ -44,6 +62,7 @@ func TestQuickFixesArePlainChangesForOtherClients(t *testing.T) {
 	e.open(script, 7, "x = leak\n")
 	actions, err := e.codeActions(script, span(0, 5, 0, 5))
 	require.NoError(t, err)
+	actions = fixesAmong(actions)
 	require.Len(t, actions, 1)
 	assert.Empty(t, actions[0].Edit.DocumentChanges)
 	assert.Equal(t, []protocol.TextEdit{{Range: span(0, 8, 0, 8), NewText: ".detach()"}}, actions[0].Edit.Changes[script])
@@ -53,33 +72,37 @@ func TestCodeActionsAreThoseOfTheSelection(t *testing.T) {
 	e := launch(t, lines)
 	e.initialize(`{}`)
 	e.open(script, 1, "leak\nx = 1\nleak leak\n")
+	const all = "Apply all safe fixes of Graphleak"
+	around := func(findings int) []string { // the actions where the cursor is at some findings
+		return append(slices.Repeat([]string{"Detach"}, findings),
+			"Apply all safe fixes of GL101 in this file", "Ignore GL101 on this line", "Ignore all findings in this file")
+	}
 	tests := []struct {
-		name  string
-		r     protocol.Range
-		only  []protocol.CodeActionKind
-		kinds []protocol.CodeActionKind
+		name string
+		r    protocol.Range
+		only []protocol.CodeActionKind
+		want []string
 	}{
-		{"cursor before a finding", span(0, 0, 0, 0), nil, []protocol.CodeActionKind{"quickfix"}},
-		{"cursor behind a finding", span(0, 4, 0, 4), nil, []protocol.CodeActionKind{"quickfix"}},
+		{"cursor before a finding", span(0, 0, 0, 0), nil, around(1)},
+		{"cursor behind a finding", span(0, 4, 0, 4), nil, around(1)},
 		{"cursor elsewhere", span(1, 2, 1, 2), nil, nil},
-		{"all of the document", span(0, 0, 3, 0), nil, []protocol.CodeActionKind{"quickfix", "quickfix", "quickfix"}},
-		{"quick fixes only", span(0, 0, 0, 0), []protocol.CodeActionKind{"quickfix"}, []protocol.CodeActionKind{"quickfix"}},
+		{"all of the document", span(0, 0, 3, 0), nil, slices.Concat(around(3)[:5], []string{"Ignore GL101 on this line"}, around(3)[5:])},
+		{"quick fixes only", span(0, 0, 0, 0), []protocol.CodeActionKind{"quickfix"}, around(1)},
 		{"refactorings only", span(0, 0, 0, 0), []protocol.CodeActionKind{"refactor"}, nil},
 		{"a kind that only begins the same", span(0, 0, 0, 0), []protocol.CodeActionKind{"quick", "source.fix"}, nil},
-		{"any kind", span(0, 0, 0, 0), []protocol.CodeActionKind{""}, []protocol.CodeActionKind{"quickfix", fixAllKind}},
-		{"fix all", span(1, 0, 1, 0), []protocol.CodeActionKind{"source.fixAll"}, []protocol.CodeActionKind{fixAllKind}},
-		{"fix all of ours", span(1, 0, 1, 0), []protocol.CodeActionKind{fixAllKind}, []protocol.CodeActionKind{fixAllKind}},
+		{"any kind", span(0, 0, 0, 0), []protocol.CodeActionKind{""}, append(around(1), all)},
+		{"fix all", span(1, 0, 1, 0), []protocol.CodeActionKind{"source.fixAll"}, []string{all}},
+		{"fix all of ours", span(1, 0, 1, 0), []protocol.CodeActionKind{fixAllKind}, []string{all}},
 		{"fix all of others", span(1, 0, 1, 0), []protocol.CodeActionKind{"source.fixAll.other"}, nil},
 	}
 	for _, test := range tests {
 		t.Run(test.name, func(t *testing.T) {
 			actions, err := e.codeActions(script, test.r, test.only...)
 			require.NoError(t, err)
-			var kinds []protocol.CodeActionKind
+			assert.Equal(t, test.want, titles(actions))
 			for _, a := range actions {
-				kinds = append(kinds, *a.Kind)
+				assert.Equal(t, a.Title == all, *a.Kind == fixAllKind)
 			}
-			assert.Equal(t, test.kinds, kinds)
 		})
 	}
 }
@@ -113,6 +136,7 @@ func TestFixAllAppliesWhatIsSafeAndDoesNotCollide(t *testing.T) {
 
 	all, err := e.codeActions(script, span(0, 0, 0, 0))
 	require.NoError(t, err)
+	all = fixesAmong(all)
 	var preferred []bool
 	for _, a := range all {
 		preferred = append(preferred, *a.IsPreferred)
@@ -135,13 +159,14 @@ func TestFixesForFilesThatAreNotOpenAreRefused(t *testing.T) {
 	e.open(script, 1, "x")
 	actions, err := e.codeActions(script, span(0, 0, 0, 0))
 	require.NoError(t, err)
-	assert.Empty(t, actions, "the file may have changed")
+	assert.Empty(t, fixesAmong(actions), "the file may have changed")
 	assert.Empty(t, e.diagnosticsOf(script, 1)[0].RelatedInformation, "the file cannot be read")
 
 	e.open("file:///project/meter.py", 3, "y\n")
 	e.change(script, 2, span(0, 0, 0, 0), " ")
 	actions, err = e.codeActions(script, span(0, 0, 0, 0))
 	require.NoError(t, err)
+	actions = fixesAmong(actions)
 	require.Len(t, actions, 1)
 	change := actions[0].Edit.DocumentChanges[0].(*protocol.TextDocumentEdit)
 	assert.Equal(t, uri.File(other.Path), change.TextDocument.URI)
@@ -174,6 +199,7 @@ func TestCodeActionsOfAnOutdatedVersionAreRefused(t *testing.T) {
 
 	actions, err := e.codeActions(script, span(0, 4, 0, 8))
 	require.NoError(t, err)
+	actions = fixesAmong(actions)
 	require.Len(t, actions, 1, "the request waits for the check of the version that the client has")
 	assert.Equal(t, span(0, 8, 0, 8), actions[0].Edit.Changes[script][0].Range)
 }
@@ -186,4 +212,85 @@ func TestDecodedResultsKeepTheirStrings(t *testing.T) {
 	clear(frame) // the next message
 	require.Len(t, actions, 1)
 	assert.Equal(t, "Detach", actions[0].(*protocol.CodeAction).Title)
+}
+
+const resolving = `{"workspace":{"workspaceEdit":{"documentChanges":true}},"textDocument":{"codeAction":{"dataSupport":true,"resolveSupport":{"properties":["edit"]}}}}`
+
+func TestEditsAreComputedWhenTheClientNeedsThem(t *testing.T) {
+	e := launch(t, lines)
+	e.initialize(resolving)
+	e.open(script, 7, "x = leak\n")
+	actions, err := e.codeActions(script, span(0, 5, 0, 5))
+	require.NoError(t, err)
+	require.Len(t, actions, 3)
+	var edits []string
+	for _, action := range actions {
+		assert.Nil(t, action.Edit)
+		require.NotEmpty(t, action.Data)
+		resolved, err := e.server.CodeActionResolve(e.context(), action)
+		require.NoError(t, err)
+		require.NotNil(t, resolved.Edit)
+		change := resolved.Edit.DocumentChanges[0].(*protocol.TextDocumentEdit)
+		edits = append(edits, change.Edits[0].(*protocol.TextEdit).NewText)
+		assert.Equal(t, action.Title, resolved.Title)
+	}
+	assert.Equal(t, []string{".detach()", "  # graphleak: ignore[GL101]", "# graphleak: skip-file\n"}, edits)
+
+	for name, data := range map[string]string{"another version": `{"uri":"file:///project/train.py","version":6}`, "no such action": `{"uri":"file:///project/train.py","version":7,"index":99}`,
+		"a negative index": `{"uri":"file:///project/train.py","version":7,"index":-1}`, "another document": `{"uri":"file:///other.py","version":7}`} {
+		_, err = e.server.CodeActionResolve(e.context(), &protocol.CodeAction{Title: actions[0].Title, Data: protocol.LSPAny(data)})
+		var coded *jsonrpc2.Error
+		require.ErrorAs(t, err, &coded, name)
+		assert.Equal(t, protocol.CodeContentModified, coded.Code, name)
+	}
+	same, err := e.server.CodeActionResolve(e.context(), &protocol.CodeAction{Title: "of another server", Data: protocol.LSPAny(`[1]`)})
+	require.NoError(t, err)
+	assert.Nil(t, same.Edit)
+}
+
+func TestFixesOfOneRuleAndOfAllRules(t *testing.T) {
+	at := func(code string, start int, safety rules.Safety) rules.Finding {
+		edit := rules.FileEdit{Path: "/project/train.py", Edit: text.Edit{Span: text.Span{Start: start, End: start + 1}, New: code}}
+		return rules.Finding{Code: code, Span: text.Span{Start: start, End: start + 1}, Fixes: []rules.Fix{{Title: code, Safety: safety, Edits: []rules.FileEdit{edit}}}}
+	}
+	e := launch(t, checkerFunc(func(context.Context, rules.Source) (rules.Report, error) {
+		return rules.Report{Findings: []rules.Finding{at("GL101", 0, rules.Safe), at("GL102", 2, rules.Safe), at("GL101", 4, rules.Safe), at("GL103", 6, rules.Safe), at("GL103", 8, rules.Unsafe)}}, nil
+	}))
+	e.initialize(`{}`)
+	e.open(script, 1, "0123456789")
+	for column, want := range map[uint32][]string{
+		0: {"GL101", "Apply all safe fixes of GL101 in this file", "Apply all safe fixes of Graphleak in this file"},
+		2: {"GL102", "Apply all safe fixes of Graphleak in this file"},
+		8: {"GL103", "Apply all safe fixes of Graphleak in this file"},
+	} {
+		actions, err := e.codeActions(script, span(0, column, 0, column))
+		require.NoError(t, err)
+		got := slices.DeleteFunc(titles(actions), func(s string) bool { return s[0] == 'I' })
+		assert.Equal(t, want, got)
+		edits := actions[len(want)-1].Edit.Changes[script]
+		assert.Len(t, edits, 4, "what is unsafe is left out")
+	}
+}
+
+func TestPagesAreOpenedWhereTheClientCan(t *testing.T) {
+	e := launch(t, lines)
+	shown := make(chan string, 1)
+	e.asked = func(method string, params []byte) (any, error) {
+		assert.Equal(t, protocol.MethodWindowShowDocument, method)
+		shown <- string(params)
+		return &protocol.ShowDocumentResult{Success: true}, nil
+	}
+	e.initialize(`{"window":{"showDocument":{"support":true}}}`)
+	e.open(script, 1, "leak leak\n")
+	actions, err := e.codeActions(script, span(0, 0, 0, 9))
+	require.NoError(t, err)
+	last := actions[len(actions)-1]
+	assert.Equal(t, "Read about GL101 (accumulate-with-graph)", last.Title)
+	var code string
+	require.NoError(t, json.Unmarshal(last.Command.Arguments[0], &code))
+	_, err = e.command(last.Command.Command, "", string(last.Command.Arguments[0]))
+	require.NoError(t, err)
+	assert.JSONEq(t, `{"uri":"https://github.com/graphleak/graphleak/blob/main/rules/leaks/accumulate-with-graph/doc.md","external":true}`, <-shown)
+	_, err = e.command(last.Command.Command, "", `"GL999"`)
+	requireCode(t, jsonrpc2.InvalidParams, err)
 }

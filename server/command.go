@@ -10,7 +10,6 @@ import (
 	"go.lsp.dev/protocol"
 
 	"github.com/graphleak/graphleak/analyzer/crash"
-	"github.com/graphleak/graphleak/rules"
 	"github.com/graphleak/graphleak/rules/failures"
 )
 
@@ -19,6 +18,7 @@ const (
 	diagnoseCommand = "graphleak.diagnose" // explain a failed run from its log
 	explainCommand  = "graphleak.explain"  // the page about a rule or a failure
 	scanCommand     = "graphleak.scanWorkspace"
+	pageCommand     = "graphleak.openPage" // show the page about a rule in a browser
 )
 
 // diagnoseArgument is the one argument of graphleak.diagnose.
@@ -45,11 +45,17 @@ func (s *server) executeCommand(ctx context.Context, view *snapshot, params *pro
 		defer work.end()
 		return s.diagnose(ctx, view, arg)
 	case explainCommand:
-		var topic string
-		if len(params.Arguments) != 1 || json.Unmarshal(params.Arguments[0], &topic) != nil {
-			return nil, jsonrpc2.Errorf(jsonrpc2.InvalidParams, "%s takes one argument: the code of a rule or the id of a failure", explainCommand)
+		topic, err := stringArgument(params, "the code of a rule, the id of a failure, or list")
+		if err != nil {
+			return nil, err
 		}
 		return explain(view.checker.Rules(), topic)
+	case pageCommand:
+		code, err := stringArgument(params, "the code of a rule")
+		if err != nil {
+			return nil, err
+		}
+		return nil, s.openPage(ctx, view, code)
 	case scanCommand:
 		ctx, work := s.progress.begin(ctx, s, params.WorkDoneToken, "Checking the workspace")
 		defer work.end()
@@ -62,22 +68,13 @@ func (s *server) executeCommand(ctx context.Context, view *snapshot, params *pro
 	return nil, jsonrpc2.Errorf(jsonrpc2.InvalidParams, "there is no command %q", params.Command)
 }
 
-// explainResult is what graphleak.explain returns.
-type explainResult struct {
-	Markdown string `json:"markdown"`
-}
-
-// explain returns the page about a rule or a failure.
-func explain(all []*rules.Rule, topic string) (protocol.LSPAny, error) {
-	for _, rule := range all {
-		if topic == rule.Code || topic == rule.Name {
-			return json.Marshal(explainResult{Markdown: rule.Doc})
-		}
+// stringArgument is the one argument of a command that takes a string.
+func stringArgument(params *protocol.ExecuteCommandParams, what string) (string, error) {
+	var s string
+	if len(params.Arguments) != 1 || json.Unmarshal(params.Arguments[0], &s) != nil {
+		return "", jsonrpc2.Errorf(jsonrpc2.InvalidParams, "%s takes one argument: %s", params.Command, what)
 	}
-	if page, ok := failures.Lookup(topic); ok {
-		return json.Marshal(explainResult{Markdown: page.Body})
-	}
-	return nil, jsonrpc2.Errorf(jsonrpc2.InvalidParams, "there is no page about %q", topic)
+	return s, nil
 }
 
 // diagnose explains a failed run. Suspects are looked for in the workspace

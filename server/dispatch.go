@@ -52,11 +52,13 @@ func (s *server) methods(cancel func(jsonrpc2.ID)) map[string]method {
 		protocol.MethodWorkspaceDidRenameFiles:            notification(s.didRenameFiles),
 		protocol.MethodWorkspaceDidDeleteFiles:            notification(s.didDeleteFiles),
 
-		protocol.MethodTextDocumentCodeAction:  request(s.codeAction),
-		protocol.MethodTextDocumentHover:       request(s.hover),
-		protocol.MethodTextDocumentDiagnostic:  request(s.documentDiagnostic),
-		protocol.MethodWorkspaceDiagnostic:     request(s.workspaceDiagnostic),
-		protocol.MethodWorkspaceExecuteCommand: request(s.executeCommand),
+		protocol.MethodTextDocumentCodeAction:   request(s.codeAction),
+		protocol.MethodCodeActionResolve:        request(s.resolveAction),
+		protocol.MethodTextDocumentHover:        request(s.hover),
+		protocol.MethodTextDocumentDocumentLink: request(s.documentLink),
+		protocol.MethodTextDocumentDiagnostic:   request(s.documentDiagnostic),
+		protocol.MethodWorkspaceDiagnostic:      request(s.workspaceDiagnostic),
+		protocol.MethodWorkspaceExecuteCommand:  request(s.executeCommand),
 	}
 }
 

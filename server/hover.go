@@ -12,7 +12,8 @@ import (
 	"github.com/graphleak/graphleak/rules"
 )
 
-// hover explains the findings at a position.
+// hover explains the findings at a position, or the rule that a comment there
+// silences.
 func (s *server) hover(ctx context.Context, view *snapshot, params *protocol.HoverParams) (*protocol.Hover, error) {
 	doc, ok := view.open(params.TextDocument.URI)
 	if !ok {
@@ -33,6 +34,14 @@ func (s *server) hover(ctx context.Context, view *snapshot, params *protocol.Hov
 			_, span, _ = doc.program.at(f.Span)
 		}
 		parts = append(parts, view.explain(doc, f))
+	}
+	if len(parts) == 0 {
+		for _, m := range view.mentions(doc.text) {
+			if local := at - doc.within.Start; m.span.Start <= local && local <= m.span.End {
+				span = m.span
+				parts = append(parts, view.about(m.rule))
+			}
+		}
 	}
 	if len(parts) == 0 {
 		return nil, nil
@@ -62,6 +71,15 @@ func (v *snapshot) explain(doc part, f rules.Finding) string {
 	}
 	fmt.Fprintf(&b, link, f.Code, v.page(f))
 	return b.String()
+}
+
+// about says in short what a rule is about.
+func (v *snapshot) about(rule *rules.Rule) string {
+	format := "%s %s: %s\n\n%[1]s: %[4]s"
+	if v.client.markdown {
+		format = "**%s** %s: %s\n\n[About %[1]s](%[4]s)"
+	}
+	return fmt.Sprintf(format, rule.Code, rule.Name, rule.Title(), rule.URL())
 }
 
 // where names the place of a piece of evidence, and ends in what separates it

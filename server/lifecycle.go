@@ -43,10 +43,12 @@ func (s *server) initialize(_ context.Context, _ *snapshot, params *protocol.Ini
 			HoverProvider:        protocol.Boolean(true),
 			CodeActionProvider: &protocol.CodeActionOptions{
 				CodeActionKinds: []protocol.CodeActionKind{protocol.CodeActionKindQuickFix, fixAllKind},
+				ResolveProvider: &yes,
 			},
+			DocumentLinkProvider: &protocol.DocumentLinkOptions{},
 			ExecuteCommandProvider: protocol.ExecuteCommandOptions{
 				WorkDoneProgressOptions: protocol.WorkDoneProgressOptions{WorkDoneProgress: &yes},
-				Commands:                []string{diagnoseCommand, explainCommand, scanCommand},
+				Commands:                []string{diagnoseCommand, explainCommand, scanCommand, pageCommand},
 			},
 			Workspace: &protocol.WorkspaceOptions{
 				WorkspaceFolders: &protocol.WorkspaceFoldersServerCapabilities{
@@ -110,6 +112,7 @@ func clientAbilities(c protocol.ClientCapabilities, encoding text.Encoding) abil
 	}
 	if c.Window != nil {
 		a.progress = is(c.Window.WorkDoneProgress)
+		a.showsPages = c.Window.ShowDocument != nil && c.Window.ShowDocument.Support
 	}
 	if t := c.TextDocument; t != nil {
 		a.asks = t.Diagnostic != nil
@@ -117,6 +120,9 @@ func clientAbilities(c protocol.ClientCapabilities, encoding text.Encoding) abil
 			a.relatedInformation = is(t.Diagnostic.RelatedInformation)
 		} else if t.PublishDiagnostics != nil {
 			a.relatedInformation = is(t.PublishDiagnostics.RelatedInformation)
+		}
+		if actions := t.CodeAction; actions != nil {
+			a.resolvesEdits = is(actions.DataSupport) && slices.Contains(actions.ResolveSupport.Properties, "edit")
 		}
 		if t.Hover != nil {
 			// The client lists the formats in the order of its preference.

@@ -346,9 +346,8 @@ func TestRandomChangesOfNotebooks(t *testing.T) {
 	fresh.initialize(`{}`)
 	fresh.openNotebook(sources...)
 	for i, c := range cells {
-		got, err := e.codeActions(cellURI(c.name), span(0, 0, 1000, 0))
+		_, err := e.codeActions(cellURI(c.name), span(0, 0, 1000, 0))
 		require.NoError(t, err)
-		assert.Empty(t, got)
 		for line := range uint32(4) {
 			want, err := fresh.hover(cellURI(string(rune('a'+i))), protocol.Position{Line: line, Character: 1})
 			require.NoError(t, err)

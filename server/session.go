@@ -166,6 +166,9 @@ type abilities struct {
 	relatedInformation bool
 	markdown           bool // in hovers
 
+	resolvesEdits bool // of code actions
+	showsPages    bool // of the web, if it is asked to
+
 	asks      bool // for diagnostics; others get them published
 	refreshes bool // its diagnostics when it is asked to
 
