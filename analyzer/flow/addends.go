@@ -1,6 +1,8 @@
 package flow
 
 import (
+	"slices"
+
 	"github.com/graphleak/graphleak/analyzer/syntax"
 	"github.com/graphleak/graphleak/analyzer/torch"
 )
@@ -14,13 +16,22 @@ type addendWalk struct {
 	exprs  []syntax.NodeID
 	added  []atoms
 	decays bool
+	joins  bool // tensors are put one behind the other
 	alone  bool // nothing but the expression as a whole
+	cell   bool // a module is given the old value
+	fed    bool // something else that differs in each iteration takes part
 }
 
 // own reports whether n has to do with the old value of the place.
 func (w *addendWalk) own(n syntax.NodeID) bool {
 	v := w.in.valueOf(n)
 	return v != nil && w.in.dependsOn(w.in.reach(v), w.loop, w.place)
+}
+
+// isFactor reports whether n scales a value without a graph of its own.
+func (w *addendWalk) isFactor(n syntax.NodeID) bool {
+	v := w.in.valueOf(n)
+	return v != nil && w.in.sure(w.in.reach(v)) == NoGraph
 }
 
 // walk looks at n and, where it has to do with the place itself, below it.
@@ -31,6 +42,7 @@ func (w *addendWalk) walk(n syntax.NodeID) {
 		return
 	}
 	if v != nil && !w.own(n) {
+		w.fed = w.fed || w.in.differs(v, w.loop)
 		if !v.only(KindPlain|KindNone) && w.in.sure(w.in.reach(v)) > NoGraph {
 			w.exprs, w.added = append(w.exprs, n), append(w.added, w.in.reach(v))
 		}
@@ -38,11 +50,15 @@ func (w *addendWalk) walk(n syntax.NodeID) {
 	}
 	switch t.Kind(n) {
 	case syntax.BinaryOperator:
-		if op := t.Text(t.Child(n, syntax.FieldOperator)); op == "*" || op == "/" {
-			w.decays = true
+		left, right := t.Child(n, syntax.FieldLeft), t.Child(n, syntax.FieldRight)
+		switch t.Text(t.Child(n, syntax.FieldOperator)) {
+		case "*":
+			w.decays = w.decays || w.own(left) != w.own(right) && (w.isFactor(left) || w.isFactor(right))
+		case "/":
+			w.decays = w.decays || w.isFactor(right)
 		}
-		w.walk(t.Child(n, syntax.FieldLeft))
-		w.walk(t.Child(n, syntax.FieldRight))
+		w.walk(left)
+		w.walk(right)
 	case syntax.UnaryOperator:
 		w.walk(t.Child(n, syntax.FieldArgument))
 	case syntax.ConditionalExpression:
@@ -52,8 +68,16 @@ func (w *addendWalk) walk(n syntax.NodeID) {
 			}
 		}
 	case syntax.Call:
-		if f := t.Child(n, syntax.FieldFunction); t.Kind(f) == syntax.Attribute {
-			w.walk(t.Child(f, syntax.FieldObject))
+		f := t.Child(n, syntax.FieldFunction)
+		w.cell = w.cell || w.in.isModule(w.in.valueOf(f))
+		w.operation(n)
+		receiver := t.Child(f, syntax.FieldObject)
+		for w.in.written(receiver) != receiver { // x.mul_(a).add_(b): a was stored before
+			w.operation(receiver)
+			receiver = t.Child(t.Child(receiver, syntax.FieldFunction), syntax.FieldObject)
+		}
+		if t.Kind(f) == syntax.Attribute {
+			w.walk(receiver)
 		}
 		w.walk(t.Child(n, syntax.FieldArguments))
 	case syntax.Subscript:
@@ -65,6 +89,20 @@ func (w *addendWalk) walk(n syntax.NodeID) {
 			w.walk(c)
 		}
 	}
+}
+
+// operation notes what a call by its name does with the old value.
+func (w *addendWalk) operation(call syntax.NodeID) {
+	name := w.in.calleeName(call)
+	w.decays, w.joins = w.decays || torch.Blends[name], w.joins || torch.Joins[name]
+}
+
+// differs reports whether a value is another one in each iteration of l.
+func (in *interpreter) differs(v *Value, l *loop) bool {
+	return slices.ContainsFunc(in.shallow(v), func(x Atom) bool {
+		info := &in.atoms[x]
+		return info.header == l && info.kind != atomReset
+	})
 }
 
 // madeWithin reports whether evaluating the expression n recorded one of the

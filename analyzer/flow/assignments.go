@@ -4,6 +4,7 @@ import (
 	"strings"
 
 	"github.com/graphleak/graphleak/analyzer/syntax"
+	"github.com/graphleak/graphleak/analyzer/torch"
 )
 
 // assignment runs a = b, also a = b = c and a: T = b. It is the value assigned.
@@ -204,6 +205,10 @@ func (in *interpreter) placeOf(n syntax.NodeID) *Place {
 		return &Place{obj.objects[0], in.index(key.literalOf())}
 	case syntax.ParenthesizedExpression:
 		return in.placeOf(t.First(n))
+	case syntax.Call: // x.mul_(a) is x
+		if f := t.Child(n, syntax.FieldFunction); t.Kind(f) == syntax.Attribute && torch.InPlace(in.calleeName(n)) {
+			return in.placeOf(t.Child(f, syntax.FieldObject))
+		}
 	}
 	return nil
 }

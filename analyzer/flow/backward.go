@@ -24,6 +24,7 @@ func (in *interpreter) backward(n syntax.NodeID, v *Value, retain bool) {
 	if in.sure(reached) < Certain {
 		in.prove(in.reach(v))
 	}
+	in.noteReuse(n, reached, retain)
 	if !retain {
 		in.mark(in.needed, reached)
 		in.free(n, reached, map[Atom]bool{})

@@ -136,10 +136,11 @@ func network(init, body string) string {
 func TestStatisticsInForwardGrow(t *testing.T) {
 	run(t, []program{
 		{"a running mean", network("self.register_buffer('mean', torch.zeros(8))", "self.mean = 0.9 * self.mean + 0.1 * h.mean(0)"), []string{"0.1 * h.mean(0): activations"}},
-		{"in place", network("self.register_buffer('mean', torch.zeros(8))", "self.mean.mul_(0.9).add_(h.mean(0))"), nil},
+		{"in place", network("self.register_buffer('mean', torch.zeros(8))", "self.mean.mul_(0.9).add_(h.mean(0))"), []string{"h.mean(0): activations"}},
 		{"detached", network("self.register_buffer('mean', torch.zeros(8))", "self.mean = 0.9 * self.mean + 0.1 * h.mean(0).detach()"), nil},
 		{"under no_grad", network("self.register_buffer('mean', torch.zeros(8))", "with torch.no_grad():\n    self.mean = 0.9 * self.mean + 0.1 * h.mean(0)"), nil},
-		{"a list of activations", network("self.seen = []", "self.seen.append(h)"), []string{"h: activations, collects"}},
+		{"a list of what is returned", network("self.seen = []", "self.seen.append(h)"), []string{"h: nodes, collects"}},
+		{"a list of what is not", network("self.seen = []", "self.seen.append(h.exp())"), []string{"h.exp(): activations, collects"}},
 		{"the last activation", network("self.last = None", "self.last = h"), nil},
 		{"a counter", network("self.calls = 0", "self.calls += 1"), nil},
 	})

@@ -54,11 +54,22 @@ func (in *interpreter) listDisplay(n syntax.NodeID) *Value {
 	}
 	id := in.allocateContainer(n, torch.List)
 	for i, part := range parts {
-		in.write(Place{id, in.index(i)}, part.elements[0])
+		// A list made of what an earlier one held hands it on.
+		in.store(Place{id, in.index(i)}, part.elements[0], n, exprs[i], in.assignedTo(n, exprs[i]))
 	}
 	v := object(id)
 	v.structural = len(parts) > 0
 	return v
+}
+
+// assignedTo is the variable that an expression is assigned to as a whole, else
+// otherwise.
+func (in *interpreter) assignedTo(n, otherwise syntax.NodeID) syntax.NodeID {
+	t := in.tree()
+	if p := t.Parent(n); t.Kind(p) == syntax.Assignment && t.Role(n) == syntax.FieldRight {
+		return t.Child(p, syntax.FieldLeft)
+	}
+	return otherwise
 }
 
 // index is the field of a container's element at a literal position or key.

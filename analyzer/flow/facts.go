@@ -13,6 +13,7 @@ import (
 // Facts are what the analysis found out about one module.
 type Facts struct {
 	Growths []Growth // by position
+	Reuses  []Reuse  // by position
 }
 
 // Location is a place in the text of a module.
@@ -58,6 +59,9 @@ type Growth struct {
 	Made []Location
 	// Freed is where a backward freed what it could, if any did.
 	Freed []Location
+	// Returned says that the activations are those of what a forward returns: a
+	// backward of its caller frees them.
+	Returned bool
 	// Retained is a backward that ran but was asked to keep the graph, if any.
 	Retained *Location
 	// Adds says that the store is an operation on the place's old value that
@@ -79,6 +83,17 @@ type Growth struct {
 	// Decays says that the store scales the place's old value, as a running
 	// average does.
 	Decays bool
+	// Joins says that the place is a tensor of growing size: each iteration puts
+	// its own behind it.
+	Joins bool
+	// OfModule says that the place is what a module keeps across its calls: an
+	// attribute or buffer that its forward writes, or a parameter.
+	OfModule bool
+	// State says that the new value is computed from the old one as a whole, as
+	// the state of a recurrent network is, and not by adding something to it.
+	State bool
+	// Shape is what the value is made of.
+	Shape Shape
 	// Evaluation says that the model is in evaluation mode there.
 	Evaluation bool
 }
@@ -103,6 +118,7 @@ func (in *interpreter) facts() *Facts {
 		return cmp.Or(cmp.Compare(a.event.at.node, b.event.at.node), cmp.Compare(a.event.expr, b.event.expr),
 			cmp.Compare(b.loop.at.node, a.loop.at.node), cmp.Compare(len(b.unfreed), len(a.unfreed)), cmp.Compare(a.order, b.order))
 	})
+	out.Reuses = in.reuseFacts(gs)
 	// A store that one caller needs for its backward is right as it is, whatever
 	// other callers do with the result.
 	needed := map[Location]bool{}
@@ -112,7 +128,7 @@ func (in *interpreter) facts() *Facts {
 		}
 	}
 	for _, g := range gs {
-		if needed[Location{g.event.at.module, g.event.at.node}] {
+		if needed[Location{g.event.at.module, g.event.at.node}] || g.reused != nil {
 			continue
 		}
 		fact, ok := in.fact(g)
@@ -162,13 +178,13 @@ func (in *interpreter) fact(g *growth) (Growth, bool) {
 		Store: Location{e.at.module, e.at.node}, Target: Location{e.at.module, e.target}, Kept: Location{e.at.module, e.expr},
 		Parts: located(e.at.module, e.parts), Seeds: in.seeds[e.place],
 		Loop: Location{l.at.module, l.at.node}, Implicit: l.implicit,
-		Collects: e.collect, Evaluation: e.evaluate, Decays: e.decays,
+		Collects: e.collect, Evaluation: e.evaluate, Decays: e.decays, Joins: e.joins, OfModule: e.ofModule, State: e.alone, Shape: e.shape,
 		Escapes: in.placeIs(in.escaped, g) || in.objects[e.place.object].kind == objectUnknown,
 	}
 	if l.bounded || !l.trains && !e.evaluate && in.withinModel(l) {
 		return Growth{}, false
 	}
-	if e.alone && !l.trains && !e.evaluate && !f.Implicit {
+	if e.alone && !l.trains && !e.evaluate && !f.Implicit && !e.fed {
 		return Growth{}, false // x = f(x): a computation in steps
 	}
 	if in.weigh(&f, g); f.Sure < Likely {
@@ -209,6 +225,10 @@ func (a *analysis) weigh(f *Growth, g *growth) {
 	}
 	stays := map[Atom]bool{}
 	for _, x := range g.unfreed {
+		if f.Implicit && a.escaped[x] && !a.atoms[x].leaf {
+			f.Returned = true
+			continue
+		}
 		if a.atoms[x].sure >= Likely {
 			stays[x] = true
 			f.Activations = true

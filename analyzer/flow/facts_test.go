@@ -22,12 +22,17 @@ from torch import nn
 
 func analyze(t testing.TB, src string) []flow.Growth {
 	t.Helper()
+	return facts(t, src).Growths
+}
+
+func facts(t testing.TB, src string) *flow.Facts {
+	t.Helper()
 	tree, err := syntax.Parse([]byte(imports + src))
 	require.NoError(t, err)
 	require.Empty(t, tree.DamagedSpans(), src)
 	facts, err := flow.Analyze(t.Context(), names.NewResolver(nil), names.NewModule("train.py", tree))
 	require.NoError(t, err)
-	return facts.Growths
+	return facts
 }
 
 func one(t testing.TB, src string) flow.Growth {

@@ -4,6 +4,7 @@ import (
 	"slices"
 
 	"github.com/graphleak/graphleak/analyzer/syntax"
+	"github.com/graphleak/graphleak/analyzer/torch"
 )
 
 // storeEvent is one store of the running pass that may make a place grow.
@@ -20,7 +21,11 @@ type storeEvent struct {
 	holder   *Place
 	evaluate bool // the model was in evaluation mode
 	alone    bool // no part of the expression brings a graph from elsewhere
+	fed      bool // something else that differs in each iteration takes part
 	decays   bool // the place's old value is scaled: an average
+	joins    bool // the place is a tensor that the stored one is put behind
+	ofModule bool // the place is what a module keeps across its calls
+	shape    Shape
 	parts    []part
 }
 
@@ -43,7 +48,8 @@ type growth struct {
 	argument      Location
 	argumentParts []part
 	stepped       bool // an optimizer steps in each iteration
-	order         int  // among all growths found
+	reused        *reuse
+	order         int // among all growths found
 }
 
 // store writes v to p and notes the store when p may grow by it.
@@ -62,9 +68,9 @@ func (in *interpreter) store(p Place, v *Value, stmt, expr, target syntax.NodeID
 		}
 		w := addendWalk{in: in, loop: l, place: p}
 		w.walk(expr)
-		if len(w.exprs) == 0 {
-			// No part comes from elsewhere: the operation itself, such as a cell
-			// called with its old state, makes the graph.
+		if len(w.exprs) == 0 || w.cell {
+			// No part comes from elsewhere, or it goes in together with the old
+			// state: a cell, or the operation itself, makes the graph.
 			if !in.madeWithin(expr, all) {
 				continue
 			}
@@ -72,7 +78,7 @@ func (in *interpreter) store(p Place, v *Value, stmt, expr, target syntax.NodeID
 			w.alone = true
 		}
 		for i, e := range w.exprs {
-			in.note(l, &storeEvent{place: p, at: in.site(stmt), expr: e, target: target, added: w.added[i], decays: w.decays, alone: w.alone})
+			in.note(l, &storeEvent{place: p, at: in.site(stmt), expr: e, target: target, added: w.added[i], decays: w.decays, joins: w.joins && v.size != torch.Scalar, alone: w.alone, fed: w.fed})
 		}
 	}
 }
@@ -121,6 +127,7 @@ func (in *interpreter) collect(id ObjectID, field Symbol, v *Value, stmt, expr, 
 func (in *interpreter) note(l *loop, e *storeEvent) {
 	e.frame = in.frame
 	e.evaluate = in.evaluation()
+	e.ofModule, e.shape = in.keptByModule(e.place), in.storedShape(e)
 	if !in.consuming {
 		e.parts = in.parts(e.expr, nil, 0)
 	}
@@ -150,6 +157,7 @@ func (in *interpreter) judge(l *loop, end *state) {
 			}
 		}
 		g := &growth{event: e, loop: l, stepped: end.get(Place{modes, stepped}) != nil}
+		g.reused = in.reuseOf(g)
 		in.fresh(l, e.added, g, map[Atom]bool{})
 		if len(g.fresh) == 0 && (!chained || e.collect || in.sure(e.added) < Likely) {
 			continue

@@ -33,6 +33,7 @@ type analysis struct {
 	escaped    map[Atom]bool    // handed to a caller that is not known
 	retainedAt map[Atom]site    // a backward with retain_graph
 	freedAt    map[Atom]site
+	reuses     map[Atom]*reuse      // a backward reaches what an earlier iteration left
 	seeds      map[Place][]Location // stores of a graph that do not depend on the place's old value
 	growths    map[growthKey]*growth
 	histories  map[codeKey]*history
@@ -52,7 +53,7 @@ func newAnalysis(ctx context.Context, resolver *names.Resolver) *analysis {
 		symbols: map[string]Symbol{}, origins: map[site]Atom{}, headers: map[headerKey]Atom{},
 		objectIDs: map[objectKey]ObjectID{}, loops: map[site]*loop{}, calls: map[callSite]*callSite{},
 		ran: map[unitKey]bool{}, values: map[*names.Module][]*Value{}, visited: map[codeKey]bool{},
-		proved: map[Atom]bool{}, needed: map[Atom]bool{}, escaped: map[Atom]bool{}, freedAt: map[Atom]site{}, retainedAt: map[Atom]site{},
+		proved: map[Atom]bool{}, needed: map[Atom]bool{}, escaped: map[Atom]bool{}, freedAt: map[Atom]site{}, retainedAt: map[Atom]site{}, reuses: map[Atom]*reuse{},
 		growths: map[growthKey]*growth{}, seeds: map[Place][]Location{}, histories: map[codeKey]*history{},
 	}
 	for _, name := range reservedSymbols {

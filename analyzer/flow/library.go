@@ -75,6 +75,8 @@ func (in *interpreter) callPython(n syntax.NodeID, name string, args arguments) 
 		return object(id)
 	case "functools.reduce":
 		return in.reduce(n, args)
+	case "typing.cast", "torch.jit.annotate":
+		return orPlain(args.at(1, "val"))
 	case "functools.wraps", "functools.update_wrapper":
 		return in.library(identity)
 	case "copy.copy":

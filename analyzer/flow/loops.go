@@ -162,7 +162,11 @@ func (in *interpreter) iterate(n syntax.NodeID, bounded bool, kind loopKind, onc
 		}
 		return
 	}
+	before := base.get(Place{modes, stepped})
 	in.state = merge(base, nil, append(breaks, end, skip)...)
+	if before != nil {
+		in.state.set(Place{modes, stepped}, before) // of the iteration around
+	}
 }
 
 // learn records what the iteration that ended in end wrote, and reports

@@ -108,7 +108,10 @@ func (in *interpreter) moduleResult(n syntax.NodeID, id ObjectID, class torch.Mo
 			out.atoms = operands
 		}
 	}
-	if class.Outputs == 2 {
+	switch {
+	case class.StateOfTwo:
+		return tuple(out, tuple(out, out))
+	case class.Outputs == 2:
 		return tuple(out, out)
 	}
 	return out
@@ -263,6 +266,14 @@ func (in *interpreter) applyFunction(n syntax.NodeID, class ObjectID, args argum
 		out.atoms = operands.union(atoms{x})
 	}
 	return out
+}
+
+// isModule reports whether a value can be nothing but a neural network module.
+func (a *analysis) isModule(v *Value) bool {
+	return v != nil && len(v.objects) > 0 && !slices.ContainsFunc(v.objects, func(id ObjectID) bool {
+		info := a.objects[id]
+		return info.kind != objectModule && !info.model && (info.kind != objectInstance || !a.isModuleClass(info.class))
+	})
 }
 
 // isModuleClass reports whether a class derives from nn.Module.

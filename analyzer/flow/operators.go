@@ -254,7 +254,7 @@ func (in *interpreter) contract(n syntax.NodeID, c torch.Contract, operands []*V
 			v.size = torch.Scalar
 			return &v
 		}
-		if len(operands) > 1 && operands[1].is(KindTensor) { // elementwise
+		if len(operands) > 1 && operands[1].mayBeSaved() { // elementwise
 			return in.operate(n, c.Saves, operands...)
 		}
 		return tuple(in.operate(n, c.Saves, operands...), freshData)

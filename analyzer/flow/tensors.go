@@ -1,6 +1,8 @@
 package flow
 
 import (
+	"slices"
+
 	"github.com/graphleak/graphleak/analyzer/syntax"
 	"github.com/graphleak/graphleak/analyzer/torch"
 )
@@ -61,20 +63,45 @@ func (in *interpreter) inPlace(n, receiver syntax.NodeID, obj *Value, name strin
 	}
 	if p != nil {
 		in.remember(n, out)
-		in.store(*p, out, n, n, receiver)
+		in.store(*p, out, n, n, in.written(receiver))
 	}
 	if t := in.tree(); name == "detach_" && t.Kind(receiver) == syntax.Subscript {
-		// hidden[0].detach_(), hidden[1].detach_(): of a state whose parts are
-		// not known one by one, all are cut.
-		if whole := in.placeOf(t.Child(receiver, syntax.FieldValue)); whole != nil {
-			if v := in.state.get(*whole); v != nil && v.is(KindUnknown|KindTensor) {
-				c := *v
-				c.atoms, c.elements = nil, nil
-				in.write(*whole, &c)
-			}
-		}
+		in.detachPart(receiver)
 	}
 	return out
+}
+
+// detachPart is hidden[0].detach_(). Of a state whose parts are not known one
+// by one, all are cut.
+func (in *interpreter) detachPart(n syntax.NodeID) {
+	t := in.tree()
+	whole := in.placeOf(t.Child(n, syntax.FieldValue))
+	if whole == nil {
+		return
+	}
+	v := in.state.get(*whole)
+	if v == nil {
+		return
+	}
+	i, isIndex := in.valueOf(t.Child(n, syntax.FieldSubscript)).literalOf().(int)
+	switch c := *v; {
+	case isIndex && 0 <= i && i < len(v.elements) && !v.variadic:
+		c.atoms, c.elements = nil, slices.Clone(v.elements)
+		c.elements[i] = &Value{kinds: KindTensor, size: orPlain(v.elements[i]).size}
+		in.write(*whole, &c)
+	case v.is(KindUnknown | KindTensor):
+		c.atoms, c.elements = nil, nil
+		in.write(*whole, &c)
+	}
+}
+
+// written is what an in-place call on n writes: x in x.mul_(a).add_(b).
+func (in *interpreter) written(n syntax.NodeID) syntax.NodeID {
+	t := in.tree()
+	for t.Kind(n) == syntax.Call && torch.InPlace(in.calleeName(n)) {
+		n = t.Child(t.Child(n, syntax.FieldFunction), syntax.FieldObject)
+	}
+	return n
 }
 
 // leaf is a tensor after requires_grad was set.

@@ -162,6 +162,13 @@ var inPlaceOnly = map[string]bool{"copy_": true, "zero_": true, "fill_": true, "
 // tensor was: it has no graph.
 var Overwrites = set(`detach_ zero_ fill_ normal_ uniform_ random_ set_ resize_`)
 
+// Blends are operations that mix an old value with a new one, or scale it: what
+// a running average is made of.
+var Blends = set(`lerp lerp_ mul mul_ multiply multiply_ div div_ divide divide_`)
+
+// Joins are operations that put tensors one behind the other.
+var Joins = set(`cat concat concatenate stack hstack vstack dstack column_stack`)
+
 // TensorAttributes are attributes that tell tensors from numbers.
 var TensorAttributes = set(`detach item grad_fn requires_grad backward`)
 

@@ -12,6 +12,9 @@ type ModuleClass struct {
 	Scalar bool
 	// Outputs is the number of results of a call where it is not one.
 	Outputs int
+	// StateOfTwo says that the second of two results is a pair: the state of an
+	// LSTM.
+	StateOfTwo bool
 	// Container says that its instances hold the modules they are given.
 	Container bool
 	// Saves says that its operation keeps tensors for backward.
@@ -44,7 +47,8 @@ var modules = func() map[string]ModuleClass {
 		BatchNorm1d BatchNorm2d BatchNorm3d SyncBatchNorm LayerNorm GroupNorm InstanceNorm1d InstanceNorm2d InstanceNorm3d RMSNorm
 		Embedding EmbeddingBag PReLU Transformer TransformerEncoder TransformerDecoder TransformerEncoderLayer TransformerDecoderLayer
 		DataParallel RNNCell GRUCell Module LazyConv2d`)
-	add(ModuleClass{Trainable: true, Saves: true, Outputs: 2}, `RNN GRU LSTM MultiheadAttention LSTMCell`)
+	add(ModuleClass{Trainable: true, Saves: true, Outputs: 2}, `RNN GRU MultiheadAttention LSTMCell`)
+	add(ModuleClass{Trainable: true, Saves: true, Outputs: 2, StateOfTwo: true}, `LSTM`)
 	add(ModuleClass{Container: true, Saves: true}, `Sequential ModuleList ModuleDict`)
 	add(ModuleClass{Saves: true}, `ReLU ReLU6 LeakyReLU ELU SELU CELU GELU SiLU Mish Sigmoid Tanh Softmax LogSoftmax Softmax2d Softplus Softsign
 		Hardtanh Hardswish Hardsigmoid Threshold GLU LogSigmoid Dropout Dropout1d Dropout2d Dropout3d AlphaDropout

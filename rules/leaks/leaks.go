@@ -5,10 +5,16 @@ import (
 	"github.com/graphleak/graphleak/rules"
 	accumulate "github.com/graphleak/graphleak/rules/leaks/accumulate-with-graph"
 	collect "github.com/graphleak/graphleak/rules/leaks/collect-with-graph"
+	hiddenstate "github.com/graphleak/graphleak/rules/leaks/hidden-state-carried"
 	meter "github.com/graphleak/graphleak/rules/leaks/meter-keeps-graph"
+	statistic "github.com/graphleak/graphleak/rules/leaks/running-statistic-with-graph"
+	sideoutput "github.com/graphleak/graphleak/rules/leaks/side-output-off-backward"
 )
 
 // All are the rules by code.
 func All() []*rules.Rule {
-	return []*rules.Rule{accumulate.Rule, collect.Rule, meter.Rule}
+	return []*rules.Rule{
+		accumulate.Rule, collect.Rule, meter.Rule, statistic.Rule, sideoutput.Rule,
+		hiddenstate.Rule,
+	}
 }

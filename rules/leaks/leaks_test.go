@@ -143,6 +143,10 @@ func TestFindingsAreComplete(t *testing.T) {
 			assert.NotEqual(t, f.Span.Start, f.Span.End, at)
 			switch f.Keeps {
 			case rules.Graph:
+				if f.Severity == rules.Hint { // one iteration's, or a program that raises
+					assert.Equal(t, rules.Peak, f.Memory, at)
+					continue
+				}
 				assert.Equal(t, rules.Device, f.Memory, at)
 				assert.Equal(t, rules.Error, f.Severity, at)
 			case rules.Nodes:
@@ -180,11 +184,15 @@ func TestSafeFixesOfFixtures(t *testing.T) {
 			require.NoError(t, err)
 			assert.Equal(t, string(want), string(got))
 
-			// What is left was there before: a fix brings nothing new.
-			before := expectations(string(src.Text))
+			// What is left was there before: a fix brings nothing new. It may add
+			// lines, so that what counts is how many there are of a kind.
+			before := map[string]int{}
+			for _, e := range expectations(string(src.Text)) {
+				before[e.want]++
+			}
 			for _, f := range outcome.Report.Findings {
-				e := expectation{lineOf(outcome.Text, f.Span), summary(f)}
-				assert.Contains(t, before, e, "%s:%d: a fix brought %s", golden, e.line, f.Message)
+				before[summary(f)]--
+				assert.GreaterOrEqual(t, before[summary(f)], 0, "%s:%d: a fix brought %s", golden, lineOf(outcome.Text, f.Span), f.Message)
 			}
 
 			fixed := rules.Source{Path: golden, Text: want}

@@ -18,6 +18,9 @@ import (
 type Wording struct {
 	Keeper string // "`total`", "this call"
 	Verb   string // of the advice: "Add", "Store", "Pass"
+	// Advice is one sentence on what to do, where it is another one than to
+	// keep the value without its graph.
+	Advice string
 }
 
 // Finding is the finding of a growth.
@@ -49,13 +52,18 @@ func message(g flow.Growth, w Wording) string {
 	}
 	if !g.Activations {
 		why := ""
-		if len(g.Freed) > 0 {
+		switch {
+		case g.Returned:
+			why = " (a backward on the result frees the activations)"
+		case len(g.Freed) > 0:
 			why = " (backward has already freed the activations)"
 		}
 		return fmt.Sprintf("%s keeps about one graph node per operation behind %s for every %s, in host memory%s", w.Keeper, kept, each, why)
 	}
 	why := "nothing in this loop runs backward on it"
 	switch {
+	case g.Implicit && g.SideOutput:
+		why = "the backward of the step does not run through all of it"
 	case g.Implicit:
 		why = "no backward frees it"
 	case g.Retained != nil:
@@ -68,6 +76,9 @@ func message(g flow.Growth, w Wording) string {
 
 // advice is one sentence on what to do.
 func advice(g flow.Growth, w Wording) string {
+	if w.Advice != "" {
+		return w.Advice
+	}
 	if instead := fixes.Advice(g); instead != "" {
 		return fmt.Sprintf("%s %s instead", w.Verb, instead)
 	}
@@ -83,40 +94,48 @@ func Code(l flow.Location) string {
 // evidence is the chain of a growth: created, kept, in this loop, backwarded.
 func evidence(g flow.Growth) []rules.Evidence {
 	var out []rules.Evidence
-	add := func(l flow.Location, s text.Span, message string) {
-		out = append(out, rules.Evidence{Path: l.Module.Path, Span: s, Message: message})
-	}
+	add := func(steps ...rules.Evidence) { out = append(out, steps...) }
 	for _, l := range outermost(g.Made) {
-		add(l, l.Span(), Code(l)+" records the graph here")
+		add(Step(l, Code(l)+" records the graph here"))
 	}
 	keeps := "is kept here"
 	if g.Collects {
 		keeps = "is stored here"
 	}
-	add(g.Store, firstLine(g.Store), Code(g.Store)+" "+keeps)
+	add(Step(g.Store, Code(g.Store)+" "+keeps))
 	switch {
 	case g.Implicit && g.Loop.Kind() == syntax.Identifier: // the name of a class
-		add(g.Loop, g.Loop.Span(), "each epoch adds to it")
+		add(Step(g.Loop, "each epoch adds to it"))
 	case g.Implicit:
-		add(g.Loop, header(g.Loop), "each call of this adds to it")
+		add(LoopStep(g.Loop, "each call of this adds to it"))
 	default:
-		add(g.Loop, header(g.Loop), "each iteration of this loop adds to it")
+		add(LoopStep(g.Loop, "each iteration of this loop adds to it"))
 	}
 	if g.Retained != nil {
-		add(*g.Retained, g.Retained.Span(), "this backward keeps the graph: retain_graph or create_graph")
+		add(Step(*g.Retained, "this backward keeps the graph: retain_graph or create_graph"))
 	}
 	for _, l := range g.Freed {
 		m := "this backward frees the activations, not the nodes"
 		if g.Activations {
 			m = "this backward does not free what stays"
 		}
-		span := l.Span()
 		if k := l.Kind(); k == syntax.FunctionDefinition || k == syntax.ClassDefinition {
-			span, m = header(l), strings.Replace(m, "this", "the library's", 1)
+			add(LoopStep(l, strings.Replace(m, "this", "the library's", 1)))
+			continue
 		}
-		add(l, span, m)
+		add(Step(l, m))
 	}
 	return out
+}
+
+// Step is a step of the argument about a statement or an expression.
+func Step(l flow.Location, message string) rules.Evidence {
+	return rules.Evidence{Path: l.Module.Path, Span: firstLine(l), Message: message}
+}
+
+// LoopStep is a step of the argument about a loop: its first line.
+func LoopStep(l flow.Location, message string) rules.Evidence {
+	return rules.Evidence{Path: l.Module.Path, Span: header(l), Message: message}
 }
 
 const maxMade = 3

@@ -1,4 +1,4 @@
-// Package accumulate reports sums and averages that take in a value together
+// Package accumulate reports sums that take in a value together
 // with its autograd graph.
 package accumulate
 
@@ -17,10 +17,7 @@ var doc string
 var Rule = &rules.Rule{Code: "GL101", Name: "accumulate-with-graph", Doc: doc, Run: run}
 
 func run(p *rules.Pass) {
-	for _, g := range p.Facts.Growths {
-		if g.Collects || g.ThroughCall {
-			continue
-		}
+	for g := range retention.Of(retention.Sum, p.Facts) {
 		w := retention.Wording{Keeper: retention.Code(g.Target), Verb: "Add"}
 		switch g.Target.Kind() {
 		case syntax.Call, syntax.GeneratorExpression: // sum(…)

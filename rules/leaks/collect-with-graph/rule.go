@@ -16,10 +16,7 @@ var doc string
 var Rule = &rules.Rule{Code: "GL102", Name: "collect-with-graph", Doc: doc, Run: run}
 
 func run(p *rules.Pass) {
-	for _, g := range p.Facts.Growths {
-		if !g.Collects || g.ThroughCall {
-			continue
-		}
+	for g := range retention.Of(retention.Collection, p.Facts) {
 		p.Report(retention.Finding(p, g, retention.Wording{Keeper: retention.Code(g.Target), Verb: "Store"}))
 	}
 }

@@ -17,10 +17,7 @@ var doc string
 var Rule = &rules.Rule{Code: "GL103", Name: "meter-keeps-graph", Doc: doc, Run: run}
 
 func run(p *rules.Pass) {
-	for _, g := range p.Facts.Growths {
-		if !g.ThroughCall {
-			continue
-		}
+	for g := range retention.Of(retention.Meter, p.Facts) {
 		p.Report(retention.Finding(p, g, retention.Wording{Keeper: "this call", Verb: "Pass"}))
 	}
 }

@@ -60,7 +60,7 @@ class Adversarial(pl.LightningModule):
         optimizer.zero_grad()
         self.manual_backward(loss)
         optimizer.step()
-        self.generator_loss = 0.9 * self.generator_loss + 0.1 * loss  # want: GL101 warning nodes
+        self.generator_loss = 0.9 * self.generator_loss + 0.1 * loss  # want: GL104 warning nodes
         self.penalty += penalty  # want: GL101 error graph
         self.steps += 1
 
@@ -82,5 +82,5 @@ class ReturnsSeveral(pl.LightningModule):
         loss = F.cross_entropy(self.head(hidden), y)
         aside = F.cross_entropy(self.auxiliary(hidden), y)
         self.total += loss  # want: GL101 warning nodes
-        self.aside += aside  # want: GL101 error graph
+        self.aside += aside  # want: GL105 error graph
         return {"loss": loss, "aside": aside.detach()}

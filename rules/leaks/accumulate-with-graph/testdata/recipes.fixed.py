@@ -211,7 +211,7 @@ def simclr(encoder: nn.Module, loader, opt):
         opt.step()
         stats["loss"] += loss.item()
         stats["acc"] += (logits.argmax(1) == labels).float().mean()
-        stats["pos"] += (za * zb).sum(1).mean()  # want: GL101 error graph
+        stats["pos"] += (za * zb).sum(1).mean()  # want: GL105 error graph
     print({k: float(v) / len(loader) for k, v in stats.items()})
 
 

@@ -133,7 +133,7 @@ def dqn(env, steps):
         opt.zero_grad()
         loss.backward()
         opt.step()
-        td_errors.append((qa - y).abs().mean())  # want: GL102 error graph
+        td_errors.append((qa - y).abs().mean())  # want: GL105 error graph
         for tp, p in zip(target.parameters(), q.parameters()):
             tp.data.mul_(0.995).add_(0.005 * p.data)
 
@@ -211,7 +211,7 @@ def simclr(encoder: nn.Module, loader, opt):
         opt.step()
         stats["loss"] += loss.item()
         stats["acc"] += (logits.argmax(1) == labels).float().mean()
-        stats["pos"] += (za * zb).sum(1).mean()  # want: GL101 error graph
+        stats["pos"] += (za * zb).sum(1).mean()  # want: GL105 error graph
     print({k: float(v) / len(loader) for k, v in stats.items()})
 
 

@@ -186,7 +186,7 @@ def incremental_mean(loader):
     model = Net()
     mean = torch.zeros(4)
     for n, (x, _) in enumerate(loader, 1):
-        mean += (model(x).mean(0) - mean) / n  # want: GL101 error graph
+        mean += (model(x).mean(0) - mean) / n  # want: GL104 error graph
     print(mean)
 
 

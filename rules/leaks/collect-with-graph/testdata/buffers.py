@@ -50,7 +50,7 @@ def contrast_with_queue(encoder: nn.Module, loader, optimizer, size=4096):
         optimizer.zero_grad()
         loss.backward()
         optimizer.step()
-        queue = torch.cat([keys, queue])[:size]  # want: GL101 warning nodes
+        queue = torch.cat([keys, queue])[:size]  # want: GL102 warning nodes
 
 
 class Rollout:

@@ -59,6 +59,6 @@ class BadNet(nn.Module):
 
     def forward(self, x):
         h = self.fc(x)
-        self.mean = 0.9 * self.mean + 0.1 * h.mean(0)  # want: GL101 error graph
-        self.features.append(h)  # want: GL102 error graph
-        return h - self.mean
+        self.mean = 0.9 * self.mean + 0.1 * h.mean(0)  # want: GL104 error graph
+        self.features.append(h)  # want: GL102 warning nodes
+        return F.relu(h)

@@ -12,7 +12,7 @@ def train_with_smoothed_loss(model: nn.Module, loader, optimizer, beta=0.98):
         optimizer.zero_grad()
         loss.backward()
         optimizer.step()
-        smoothed = beta * smoothed + (1 - beta) * loss.detach()
+        smoothed = beta * smoothed + (1 - beta) * loss  # want: GL104 warning nodes
         print(f"{step}: {smoothed / (1 - beta ** step):.4f}")
 
 
@@ -21,9 +21,9 @@ def first_value_then_average(model: nn.Module, loader):
     for x, y in loader:
         loss = F.mse_loss(model(x), y)
         if average is None:
-            average = loss.detach()
+            average = loss
         else:
-            average = 0.9 * average + 0.1 * loss.detach()
+            average = 0.9 * average + 0.1 * loss  # want: GL104 error graph
     return average.item()
 
 
@@ -40,4 +40,4 @@ class Learner:
             self.optimizer.zero_grad()
             loss.backward()
             self.optimizer.step()
-            self.baseline = torch.lerp(self.baseline, values.mean(dim=0), 0.05)  # want: GL101 error graph
+            self.baseline = torch.lerp(self.baseline, values.mean(dim=0), 0.05)  # want: GL104 error graph

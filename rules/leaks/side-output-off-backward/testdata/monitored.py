@@ -29,7 +29,7 @@ def train_with_monitored_head(loader):
         optimizer.zero_grad()
         loss.backward()
         optimizer.step()
-        monitored += auxiliary_loss  # want: GL101 error graph
+        monitored += auxiliary_loss  # want: GL105 error graph
     return (monitored / len(loader)).item()
 
 
@@ -44,7 +44,7 @@ def train_with_entropy_log(policy: nn.Module, batches, optimizer):
         optimizer.zero_grad()
         loss.backward()
         optimizer.step()
-        entropy_sum += entropy  # want: GL101 error graph
+        entropy_sum += entropy  # want: GL105 error graph
     return entropy_sum.item() / len(batches)
 
 
@@ -69,5 +69,5 @@ def monitor_rotations(loader, optimizer, model: TwoHeads):
         optimizer.zero_grad()
         loss.backward()
         optimizer.step()
-        rotation_error += F.cross_entropy(rotation_logits, rotations)  # want: GL101 error graph
+        rotation_error += F.cross_entropy(rotation_logits, rotations)  # want: GL105 error graph
     print(rotation_error.item())

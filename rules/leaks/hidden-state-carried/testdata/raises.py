@@ -1,0 +1,33 @@
+"""A state that is carried into the backward of the next iteration. The program
+raises there: it cannot leak."""
+
+import torch
+import torch.nn.functional as F
+from torch import nn
+
+
+def carried_into_the_next_backward(loader):
+    rnn = nn.RNN(16, 32)
+    head = nn.Linear(32, 4)
+    optimizer = torch.optim.SGD([*rnn.parameters(), *head.parameters()], lr=0.1)
+    h = torch.zeros(1, 8, 32)
+    for x, y in loader:
+        out, h = rnn(x, h)  # want: GL405 hint graph
+        loss = F.cross_entropy(head(out[-1]), y)
+        optimizer.zero_grad()
+        loss.backward()
+        optimizer.step()
+
+
+def retained_but_stepped(loader):
+    """The optimizer changes the weights in place, which the kept graph needs."""
+    lstm = nn.LSTM(16, 32)
+    head = nn.Linear(32, 4)
+    optimizer = torch.optim.Adam([*lstm.parameters(), *head.parameters()])
+    state = (torch.zeros(1, 8, 32), torch.zeros(1, 8, 32))
+    for x, y in loader:
+        out, state = lstm(x, state)  # want: GL405 hint graph
+        loss = F.cross_entropy(head(out[-1]), y)
+        optimizer.zero_grad()
+        loss.backward(retain_graph=True)
+        optimizer.step()
