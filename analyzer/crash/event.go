@@ -18,6 +18,10 @@ type Event struct {
 	NamedRoot bool
 	// Recovered is the step that the run reached afterwards.
 	Recovered *Step
+	// explains is the death that the event confirms.
+	explains *Event
+	// late says that output of the run follows the event, which was buffered.
+	late bool
 	// rankInferred says that the rank is that of the device.
 	rankInferred bool
 	// until is the last line of the same message said again and again, as each
@@ -49,12 +53,4 @@ func (e *Event) last() int {
 func (e *Event) repeats(o *Event) bool {
 	return e.Traceback == nil && o.Traceback == nil && !e.Listed && !o.Listed && e.Page == o.Page && e.Signature == o.Signature &&
 		e.key == o.key && e.Origin.Rank == o.Origin.Rank && e.Origin.PID == o.Origin.PID && e.Fields["gpu"] == o.Fields["gpu"]
-}
-
-// ownFixes are those for this message in particular.
-func (e *Event) ownFixes(fields map[string]string) []Fix {
-	if e.Signature == nil {
-		return nil
-	}
-	return filled(e.Signature.Fixes, fields)
 }

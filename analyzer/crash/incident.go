@@ -1,11 +1,8 @@
 package crash
 
 import (
-	"cmp"
 	"fmt"
 	"slices"
-	"strings"
-	"time"
 )
 
 // Strengths that the attribution itself refers to.
@@ -20,11 +17,13 @@ const (
 type standing struct {
 	initiating   *Event
 	simultaneous []*Event // as good as the initiating one, on other ranks
+	byOrder      bool     // only the order of lines says that it was the first
+	ended        []*Event // those of the episode that the run did not survive
 	collateral   []*Event
 	recovered    []*Event
+	absent       *absent // the process that the initiating event only reports
 	notes        []Evidence
-	processes    bool          // several processes took part
-	gone         *listedWorker // the process that the initiating event only reports
+	processes    bool // several processes took part
 }
 
 // attribute finds the event that started the incident: of what the run did not
@@ -37,41 +36,40 @@ func (in *incident) attribute() standing {
 	in.attachCalls()
 	in.mergeListed()
 	in.inferRanks()
+	in.census.count(in.events, in.listed)
 
-	var candidates []*Event
-	for _, e := range in.events {
-		if step, ok := in.progress[e.Origin.Input].wentOn(e.key, e.last()); ok && !e.Listed {
-			e.Recovered = &step
-			s.recovered = append(s.recovered, e)
-			continue
-		}
-		if in.strength(e) >= reported {
-			candidates = append(candidates, e)
-		}
+	s.ended = in.episodes(&s)
+	in.confirm(s.ended)
+	if top := in.strongest(s.ended); len(top) > 0 {
+		s.initiating, s.simultaneous, s.byOrder = in.earliest(top)
 	}
-	slices.SortStableFunc(candidates, func(a, b *Event) int { return in.strength(b) - in.strength(a) })
-	if len(candidates) > 0 {
-		top := candidates[:1]
-		for len(top) < len(candidates) && in.strength(candidates[len(top)]) == in.strength(candidates[0]) {
-			top = candidates[:len(top)+1]
-		}
-		s.initiating, s.simultaneous = in.earliest(top)
+	if e := s.initiating; e != nil && e.Role == RoleCollateral {
+		s.absent = in.findAbsent(e, s.ended)
 	}
-	for _, e := range in.events {
-		if s.initiating != nil && e.Page == s.initiating.Page && e.key == s.initiating.key {
-			continue // the same process says it again
-		}
-		if e != s.initiating && e.Recovered == nil && e.Page.ID != unknownID && e.Role != RoleAdvice {
-			s.collateral = append(s.collateral, e)
-		}
-	}
+	s.collateral = in.followed(&s)
 	s.processes = len(in.listed) > 1 || len(in.inputs) > 1
 	for _, e := range in.events {
-		s.processes = s.processes || e.rank() > 0 || e.Page.Family == "distributed"
+		s.processes = s.processes || e.rank() > 0 || e.Page.Family == distributedFamily
 	}
-	in.vote(&s)
-	in.survivors(&s)
 	return s
+}
+
+// strongest are the events that explain a failure best. Advice counts only
+// where there is nothing else.
+func (in *incident) strongest(events []*Event) []*Event {
+	var top []*Event
+	advice := !in.hasCandidate(events)
+	for _, e := range events {
+		strength := in.strength(e)
+		switch {
+		case strength < reported || e.Role == RoleAdvice && !advice:
+		case len(top) == 0 || strength > in.strength(top[0]):
+			top = []*Event{e}
+		case strength == in.strength(top[0]):
+			top = append(top, e)
+		}
+	}
+	return top
 }
 
 // strength is how well an event explains a failure by itself.
@@ -85,10 +83,29 @@ func (in *incident) strength(e *Event) int {
 	return e.Strength
 }
 
-// earliest picks the first of events of equal strength. Within one input the
-// order of lines counts, between inputs times of the same host do. If neither
-// tells, the events are simultaneous as far as anyone can know.
-func (in *incident) earliest(top []*Event) (first *Event, others []*Event) {
+// followed are the events that the initiating one explains.
+func (in *incident) followed(s *standing) []*Event {
+	var list []*Event
+	for _, e := range in.events {
+		switch {
+		case e == s.initiating, e.Recovered != nil, e.Page.ID == unknownID, e.Role == RoleAdvice:
+		case s.initiating != nil && e.sameAs(s.initiating):
+		default:
+			list = append(list, e)
+		}
+	}
+	return list
+}
+
+// sameAs reports whether e says again what o says: the same process of the same
+// failure, or the death that o explains.
+func (e *Event) sameAs(o *Event) bool {
+	return e == o.explains || e.Page == o.Page && (e.key == o.key || o.Role == RoleConfirmation && sameProcess(e, o))
+}
+
+// earliest picks the first of events of equal strength, and those on other ranks
+// that nothing puts after it. It reports whether only the order of lines does.
+func (in *incident) earliest(top []*Event) (first *Event, others []*Event, byOrder bool) {
 	first = top[0]
 	for _, e := range top[1:] {
 		if in.before(e, first) < 0 {
@@ -97,11 +114,17 @@ func (in *incident) earliest(top []*Event) (first *Event, others []*Event) {
 	}
 	first = withTraceback(first, top)
 	for _, e := range top {
-		if e != first && e.rank() != first.rank() && in.before(first, e) == 0 {
+		if e == first || e.rank() == first.rank() {
+			continue
+		}
+		switch _, timed := apart(first, e); {
+		case in.before(first, e) == 0, first.Page.Everywhere && e.Page == first.Page:
 			others = append(others, e)
+		case !timed:
+			byOrder = true
 		}
 	}
-	return first, others
+	return first, others, byOrder
 }
 
 // withTraceback prefers, to a line that a logger wrote about a failure, the
@@ -117,51 +140,6 @@ func withTraceback(first *Event, top []*Event) *Event {
 		}
 	}
 	return first
-}
-
-// before orders two events in time: negative if a came first, zero if nothing
-// tells.
-func (in *incident) before(a, b *Event) int {
-	ta, oka := parseTime(a.Origin.Time)
-	tb, okb := parseTime(b.Origin.Time)
-	if oka && okb && ta.layout == tb.layout {
-		apart := ta.at.Sub(tb.at)
-		least := time.Duration(0)
-		if a.Origin.Host != b.Origin.Host {
-			least = 2 * time.Second // clocks of two machines
-		}
-		if apart.Abs() > least {
-			return cmp.Compare(apart, 0)
-		}
-	}
-	if a.Origin.Input == b.Origin.Input {
-		return cmp.Compare(a.Line, b.Line)
-	}
-	return 0
-}
-
-type stamp struct {
-	at     time.Time
-	layout string
-}
-
-var layouts = []string{
-	time.RFC3339Nano, "2006-01-02T15:04:05.999999999", "2006-01-02 15:04:05.999999999Z07:00", "2006-01-02 15:04:05.999999999",
-	"2006/01/02 15:04:05.999999999", "2006-01-02_15:04:05", "0102 15:04:05.999999999", "102 15:04:05.999999999", "01-02 15:04:05",
-	"Jan _2 15:04:05", "15:04:05.999999999",
-}
-
-func parseTime(s string) (stamp, bool) {
-	if s == "" {
-		return stamp{}, false
-	}
-	s = strings.Replace(s, ",", ".", 1)
-	for _, layout := range layouts {
-		if t, err := time.Parse(layout, s); err == nil {
-			return stamp{t, layout}, true
-		}
-	}
-	return stamp{}, false
 }
 
 // attachCalls gives a fatal signal the calls that Python's fault handler prints
@@ -260,52 +238,26 @@ func (in *incident) inferRanks() {
 	}
 }
 
-// vote compares the launcher's choice with the event found.
-func (in *incident) vote(s *standing) {
+// vote compares the launcher's choice with the diagnosis.
+func (in *incident) vote(initiating *Initiating) (Evidence, bool) {
 	for _, w := range in.listed {
 		if !w.root || w.rank < 0 {
 			continue
 		}
 		note := Evidence{Line: w.line, Input: in.inputName(w.input), Text: fmt.Sprintf("Root Cause (first observed failure): rank %d", w.rank)}
 		switch {
-		case s.initiating == nil:
+		case initiating == nil:
 			note.Why = "the launcher saw this rank end first; its own error is not in the text"
-		case s.initiating.rank() < 0:
+		case initiating.Rank == nil:
 			note.Why = "the launcher's choice: the first process it saw end, by whole seconds; not proof of who failed first"
-		case s.initiating.rank() == w.rank:
+		case *initiating.Rank == w.rank:
 			note.Why = "the launcher names the same rank"
 		default:
-			note.Why = fmt.Sprintf("overruled: the launcher names the first process it saw end, by whole seconds, but rank %d has the failure that explains the others", s.initiating.rank())
+			note.Why = fmt.Sprintf("overruled: the launcher names the first process it saw end, by whole seconds, but rank %d has the failure that explains the others", *initiating.Rank)
 		}
-		s.notes = append(s.notes, note)
-		return
+		return note, true
 	}
-}
-
-// survivors finds the process that the others lost, where they only say that
-// they lost one: the only one that ended with a code of its own.
-func (in *incident) survivors(s *standing) {
-	if s.initiating == nil || in.strength(s.initiating) > reported {
-		return
-	}
-	var gone *listedWorker
-	for i := range in.listed {
-		w := &in.listed[i]
-		if !w.hasExit || w.exitCode == 0 || w.exitCode == 1 || in.knowledge.byExit[w.exitCode] != nil {
-			continue
-		}
-		if gone != nil && gone.rank != w.rank {
-			return
-		}
-		gone = w
-	}
-	if gone != nil {
-		s.gone = gone
-		s.notes = append(s.notes, Evidence{
-			Line: gone.line, Input: in.inputName(gone.input), Text: fmt.Sprintf("rank %d: exit code %d", gone.rank, gone.exitCode),
-			Why: "the only process that ended with a code of its own; the others report that they lost a connection",
-		})
-	}
+	return Evidence{}, false
 }
 
 // inputName is the name of an input where there are several.
@@ -314,11 +266,4 @@ func (in *incident) inputName(i int) string {
 		return ""
 	}
 	return in.inputs[i].Name
-}
-
-func rankOf(e *Event) *int {
-	if r := e.rank(); r >= 0 {
-		return &r
-	}
-	return nil
 }

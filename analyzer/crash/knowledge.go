@@ -64,6 +64,11 @@ func NewKnowledge(pages []Page) (*Knowledge, error) {
 				return nil, fmt.Errorf("page %s: confirms %s, which does not exist", p.ID, id)
 			}
 		}
+		for _, r := range p.rivals() {
+			if k.byID[r.Failure] == nil {
+				return nil, fmt.Errorf("page %s: the alternative %s does not exist", p.ID, r.Failure)
+			}
+		}
 	}
 	for _, id := range append([]string{unknownID, pythonExceptionID}, refinedIDs()...) {
 		if k.byID[id] == nil {
@@ -71,7 +76,7 @@ func NewKnowledge(pages []Page) (*Knowledge, error) {
 		}
 	}
 	k.words = newLiterals(words)
-	k.wanted = newLiterals(slices.Concat(words, coreLiterals, seriesLiterals, extraLiterals))
+	k.wanted = newLiterals(slices.Concat(words, coreLiterals, seriesLiterals, censusLiterals, extraLiterals))
 	for _, p := range k.pages {
 		for i := range p.Signatures {
 			k.signatures = append(k.signatures, pageSignature{p, &p.Signatures[i]})
@@ -79,6 +84,15 @@ func NewKnowledge(pages []Page) (*Knowledge, error) {
 	}
 	slices.SortStableFunc(k.signatures, func(a, b pageSignature) int { return b.Strength - a.Strength })
 	return k, nil
+}
+
+// rivals are the alternatives of the page and of all its signatures.
+func (p *Page) rivals() []Rival {
+	list := slices.Clone(p.Rivals)
+	for _, s := range p.Signatures {
+		list = append(list, s.Rivals...)
+	}
+	return list
 }
 
 // pageSignature is a signature with its page.

@@ -31,9 +31,13 @@ type Page struct {
 	// Confirms names the pages of what a process says, or a launcher says of it,
 	// when it dies of this failure. The failure explains such an event before it.
 	Confirms []string
+	// Everywhere says that all ranks raise it together: which of them comes first
+	// in the log means nothing.
+	Everywhere bool
 	// ExitCodes are the exit codes of a process, as launchers report them, that
 	// mean this failure.
 	ExitCodes []int
+	Rivals    []Rival
 	Fixes     []Fix
 	Verify    Verify
 	Missing   []string
@@ -74,10 +78,18 @@ type Signature struct {
 	// Lasting says that the message tells of a state, which a run does not
 	// survive by going on.
 	Lasting bool
-	// Cause and Fixes are about this message in particular. They come before
-	// those of the page.
-	Cause string
-	Fixes []Fix
+	// Cause, Fixes and Rivals are about this message in particular. They come
+	// before those of the page.
+	Cause  string
+	Fixes  []Fix
+	Rivals []Rival
+}
+
+// Rival is another failure that would show the same, and what speaks against
+// it, or for it.
+type Rival struct {
+	Failure string
+	Why     string
 }
 
 // Scope says where a signature is looked for.

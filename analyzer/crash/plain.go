@@ -12,8 +12,17 @@ func (in *incident) plainVerdict(e *Event) verdict {
 	for name, value := range e.Fields {
 		v.fields[name] = value
 	}
+	details := in.details(e)
+	for _, o := range details {
+		for name, value := range o.Fields {
+			if v.fields[name] == "" {
+				v.fields[name] = value
+			}
+		}
+	}
+	v.arithmetic = hostArithmetic(v.fields)
 	v.cause = e.said()
-	for _, cause := range e.causes() {
+	for _, cause := range e.causes(details) {
 		if text, complete := fill(cause, v.fields); complete && text != "" {
 			v.cause = text
 			break
@@ -51,14 +60,6 @@ func (e *Event) said() string {
 		return strings.TrimSuffix(e.Fields["type"]+": "+e.Fields["message"], ": ")
 	}
 	return e.Text
-}
-
-// causes are the explanations of the event, the most exact one first.
-func (e *Event) causes() []string {
-	if e.Signature == nil {
-		return []string{e.Page.Cause}
-	}
-	return []string{e.Signature.Cause, e.Page.Cause}
 }
 
 // confidence is how sure the event is by itself: what the text proves is High.

@@ -11,6 +11,8 @@ var refiners = map[string]refiner{
 	mpsOOM:                   refineOtherOOM,
 	"memory.xpu-oom":         refineOtherOOM,
 	"memory.npu-oom":         refineOtherOOM,
+	timeoutID:                refineTimeout,
+	peerLostID:               refineLoss,
 }
 
 const mpsOOM = "memory.mps-oom"
@@ -20,6 +22,7 @@ func refinedIDs() []string {
 	return []string{
 		cudaOOM + "graph-retained", cudaOOM + "fragmentation", cudaOOM + "too-large", cudaOOM + "other-process", cudaOOM + "limit",
 		cudaOOM + "impossible-request", cudaOOM + "not-capacity", cudaOOM + "eval-accumulation", cudaOOM + "undetermined",
+		desyncID, growthID,
 	}
 }
 
@@ -32,6 +35,7 @@ type verdict struct {
 	fields       map[string]string // for the texts of the page
 	missing      []string
 	alternatives []Alternative
+	absent       *absent // the process that started it, where the event is another's
 }
 
 const cudaOOM = "memory.cuda-oom."
@@ -43,6 +47,8 @@ type inquiry struct {
 	growth     *Growth
 	expandable bool // the log shows that expandable segments are on
 	cudaBroken bool // a CUDA or NCCL failure came before
+	ended      []*Event
+	absent     *absent
 }
 
 // first and late are the steps up to which memory is still being set up, and

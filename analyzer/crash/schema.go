@@ -34,6 +34,9 @@ func (p *Page) Validate() error {
 		if err := s.validate(); err != nil {
 			return fmt.Errorf("signature %s: %w", s.Name, err)
 		}
+		if err := checkRivals(s.Rivals, p.ID); err != nil {
+			return fmt.Errorf("signature %s: %w", s.Name, err)
+		}
 		for _, name := range s.Pattern.SubexpNames() {
 			fields[name] = true
 		}
@@ -41,6 +44,9 @@ func (p *Page) Validate() error {
 	// What refines another page is filled from the signatures of that one.
 	known := func(name string) bool { return fields[name] || p.Refines != "" }
 	if err := checkTexts(p.Cause, p.Fixes, known); err != nil {
+		return err
+	}
+	if err := checkRivals(p.Rivals, p.ID); err != nil {
 		return err
 	}
 	if (p.Verify.Command == "") != (p.Verify.Expect == "") {
@@ -118,7 +124,16 @@ func checkTexts(cause string, fixes []Fix, known func(field string) bool) error 
 	return nil
 }
 
-// sections are the headings of every page, in their order.
+func checkRivals(rivals []Rival, id string) error {
+	for _, r := range rivals {
+		if r.Failure == "" || r.Why == "" || r.Failure == id {
+			return fmt.Errorf("an alternative needs another failure and a reason")
+		}
+	}
+	return nil
+}
+
+// pageSections are the headings of every page, in their order.
 var pageSections = []string{"What it is", "What you see", "Why", "How to confirm", "Fix", "Prevent"}
 
 // checkBody checks that the text of a page has the parts that readers look for.

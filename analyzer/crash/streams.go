@@ -28,6 +28,7 @@ type incident struct {
 	forced   map[int]bool // processes that the launcher had to kill
 	listed   []listedWorker
 	series   *seriesSet
+	census   census
 	progress []*progress // by input
 	binary   bool
 	bytes    int64 // read
@@ -42,7 +43,7 @@ type listedWorker struct {
 
 func newIncident(k *Knowledge, inputs []Input) *incident {
 	in := &incident{
-		knowledge: k, inputs: inputs, forced: make(map[int]bool), series: newSeriesSet(),
+		knowledge: k, inputs: inputs, forced: make(map[int]bool), series: newSeriesSet(), census: newCensus(),
 	}
 	in.ranks = inputRanks(inputs)
 	return in
@@ -253,6 +254,7 @@ func (st *stream) feed(l Line) {
 		st.open = false
 		st.traces.feed(l)
 	}
+	st.in.census.read(l)
 	st.in.series.read(l)
 	if strings.Contains(l.Text, "expandable_segments:True") && !strings.Contains(l.Text, "avoid fragmentation") {
 		st.in.expandable = true

@@ -22,9 +22,11 @@ type frontMatter struct {
 	Confidence crash.Confidence `yaml:"confidence"`
 	Refines    string           `yaml:"refines"`
 	Confirms   []string         `yaml:"confirms"`
+	Everywhere bool             `yaml:"everywhere"`
 	Cause      string           `yaml:"cause"`
 	Signatures []signature      `yaml:"signatures"`
 	ExitCodes  []int            `yaml:"exit_codes"`
+	Rivals     []rival          `yaml:"alternatives"`
 	Fix        []fix            `yaml:"fix"`
 	Verify     struct {
 		Command string `yaml:"command"`
@@ -46,7 +48,13 @@ type signature struct {
 	Confidence crash.Confidence `yaml:"confidence"`
 	Lasting    bool             `yaml:"lasting"`
 	Cause      string           `yaml:"cause"`
+	Rivals     []rival          `yaml:"alternatives"`
 	Fix        []fix            `yaml:"fix"`
+}
+
+type rival struct {
+	Failure string `yaml:"failure"`
+	Why     string `yaml:"why"`
 }
 
 type fix struct {
@@ -75,7 +83,7 @@ func parse(name string, src []byte) (crash.Page, error) {
 	}
 	page := crash.Page{
 		ID: fm.ID, Title: fm.Title, Family: fm.Family, Role: fm.Role, Strength: fm.Strength, Confidence: fm.Confidence,
-		Refines: fm.Refines, Confirms: fm.Confirms, Cause: strings.TrimSpace(fm.Cause), ExitCodes: fm.ExitCodes, Fixes: fixes(fm.Fix),
+		Refines: fm.Refines, Confirms: fm.Confirms, Everywhere: fm.Everywhere, Cause: strings.TrimSpace(fm.Cause), ExitCodes: fm.ExitCodes, Rivals: rivals(fm.Rivals), Fixes: fixes(fm.Fix),
 		Verify: crash.Verify(fm.Verify), Missing: fm.Missing, Related: fm.Related, Body: strings.TrimLeft(string(body), "\n"),
 	}
 	for _, s := range fm.Signatures {
@@ -101,7 +109,7 @@ func (s *signature) compile(page *frontMatter) (crash.Signature, error) {
 	return crash.Signature{
 		Name: s.Name, Versions: s.Versions, Scope: s.Scope, Literals: s.Literals, Pattern: pattern, Example: s.Example,
 		Role: cmp.Or(s.Role, page.Role), Strength: strength, Confidence: cmp.Or(s.Confidence, page.Confidence), Lasting: s.Lasting,
-		Cause: strings.TrimSpace(s.Cause), Fixes: fixes(s.Fix),
+		Cause: strings.TrimSpace(s.Cause), Rivals: rivals(s.Rivals), Fixes: fixes(s.Fix),
 	}, nil
 }
 
@@ -109,6 +117,14 @@ func fixes(list []fix) []crash.Fix {
 	var out []crash.Fix
 	for _, f := range list {
 		out = append(out, crash.Fix{Title: strings.TrimSpace(f.Title), Detail: strings.TrimSpace(f.Detail)})
+	}
+	return out
+}
+
+func rivals(list []rival) []crash.Rival {
+	var out []crash.Rival
+	for _, r := range list {
+		out = append(out, crash.Rival{Failure: r.Failure, Why: strings.TrimSpace(r.Why)})
 	}
 	return out
 }
