@@ -335,7 +335,11 @@ func (in *interpreter) collectIn(l *loop, id ObjectID, f Symbol, v *Value, stmt,
 
 // newContainer is list(x), dict(x), deque(x), defaultdict(f)…
 func (in *interpreter) newContainer(n syntax.NodeID, name string, container torch.Container, args arguments) *Value {
-	id := in.allocateContainer(n, container)
+	allocate := in.allocateContainer
+	if len(args.values()) == 0 {
+		allocate = in.allocateEmpty
+	}
+	id := allocate(n, container)
 	info := in.objects[id]
 	first := args.at(0, "")
 	switch name {

@@ -52,13 +52,16 @@ func (in *interpreter) listDisplay(n syntax.NodeID) *Value {
 	if splat {
 		return in.joinedList(n, exprs, parts)
 	}
+	if len(parts) == 0 {
+		return object(in.allocateEmpty(n, torch.List))
+	}
 	id := in.allocateContainer(n, torch.List)
 	for i, part := range parts {
 		// A list made of what an earlier one held hands it on.
 		in.store(Place{id, in.index(i)}, part.elements[0], n, exprs[i], in.assignedTo(n, exprs[i]))
 	}
 	v := object(id)
-	v.structural = len(parts) > 0
+	v.structural = true
 	return v
 }
 
@@ -105,6 +108,9 @@ func (in *interpreter) dictDisplay(n syntax.NodeID) *Value {
 				}
 			}
 		}
+	}
+	if len(entries) == 0 {
+		return object(in.allocateEmpty(n, torch.Dict))
 	}
 	id := in.allocateContainer(n, torch.Dict)
 	for _, e := range entries {

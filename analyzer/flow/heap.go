@@ -55,6 +55,7 @@ type objectInfo struct {
 	module    *names.Module // of a namespace or an import
 	optimizer bool          // an unknown object has a zero_grad
 	born      int           // when it was made last, in births; 0 for what was there before
+	twin      ObjectID      // of a container: the one that is made in its place in turn
 	reached   int           // the last round of reach that saw it
 	call      *Value        // of a partial: what it calls; of a generator: its receiver
 	args      arguments
@@ -116,6 +117,28 @@ func (in *interpreter) allocate(kind objectKind, n syntax.NodeID) ObjectID {
 // allocateContainer is allocate for a collection.
 func (in *interpreter) allocateContainer(n syntax.NodeID, container torch.Container) ObjectID {
 	id, _ := in.newObject(objectKey{at: in.site(n), kind: objectContainer, container: container})
+	in.renew(id)
+	return id
+}
+
+// allocateEmpty is allocateContainer for an empty one. While the one made last
+// holds a graph, another takes its place: somebody may still have the old one,
+// as in items, self.items = self.items, [].
+func (in *interpreter) allocateEmpty(n syntax.NodeID, container torch.Container) ObjectID {
+	key := objectKey{at: in.site(n), kind: objectContainer, container: container}
+	id, info := in.newObject(key)
+	latest := id
+	if info.twin != 0 && in.objects[info.twin].born > info.born {
+		latest = info.twin
+	}
+	switch {
+	case info.born == 0 || in.sure(in.reach(in.contents(latest))) == NoGraph:
+		id = latest
+	case latest == id:
+		key.at.slot = 1
+		info.twin, _ = in.newObject(key)
+		id = info.twin
+	}
 	in.renew(id)
 	return id
 }
