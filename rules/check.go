@@ -76,8 +76,8 @@ type Pass struct {
 // from disk and kept until they change. One Checker may be used by many
 // goroutines.
 type Checker struct {
-	rules []*Rule
-	files *names.Resolver
+	rules     []*Rule
+	workspace *flow.Workspace
 }
 
 // Files says which files the imports of a source are read from.
@@ -96,9 +96,9 @@ type Files struct {
 func (c *Checker) With(files Files) *Checker {
 	out := &Checker{rules: c.rules}
 	if files.None {
-		out.files = names.NewResolver(nil)
+		out.workspace = flow.NewWorkspace(names.NewResolver(nil))
 	} else {
-		out.files = names.NewResolver(names.NewDisk(files.Open, files.Within...))
+		out.workspace = flow.NewWorkspace(names.NewResolver(names.NewDisk(files.Open, files.Within...)))
 	}
 	return out
 }
@@ -132,7 +132,7 @@ func (c *Checker) Check(ctx context.Context, src Source) (Report, error) {
 		}
 	}
 	module := names.NewModule(path, tree)
-	facts, err := flow.Analyze(ctx, c.files, module)
+	facts, err := c.workspace.Analyze(ctx, module)
 	if err != nil {
 		return Report{}, err
 	}

@@ -98,7 +98,7 @@ func BenchmarkAnalyze(b *testing.B) {
 			lines := bytes.Count(bm.src, []byte("\n"))
 			b.ReportAllocs()
 			for b.Loop() {
-				facts, err := flow.Analyze(b.Context(), names.NewResolver(nil), module)
+				facts, err := flow.NewWorkspace(names.NewResolver(nil)).Analyze(b.Context(), module)
 				require.NoError(b, err)
 				require.NotEmpty(b, facts.Growths)
 			}

@@ -44,7 +44,7 @@ func TestDeepNestingIsSurvived(t *testing.T) {
 	} {
 		tree, err := syntax.Parse([]byte("import torch\n" + src + "\n"))
 		require.NoError(t, err, name)
-		facts, err := flow.Analyze(t.Context(), names.NewResolver(nil), names.NewModule("", tree))
+		facts, err := flow.NewWorkspace(names.NewResolver(nil)).Analyze(t.Context(), names.NewModule("", tree))
 		require.NoError(t, err, name)
 		assert.Empty(t, facts.Growths, name)
 	}
@@ -57,7 +57,7 @@ func TestACancelledAnalysisReturnsSoon(t *testing.T) {
 	defer cancel()
 	done := make(chan error, 1)
 	go func() {
-		_, err := flow.Analyze(ctx, names.NewResolver(nil), names.NewModule("", tree))
+		_, err := flow.NewWorkspace(names.NewResolver(nil)).Analyze(ctx, names.NewModule("", tree))
 		done <- err
 	}()
 	select {

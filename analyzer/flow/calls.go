@@ -3,6 +3,7 @@ package flow
 import (
 	"math"
 	"slices"
+	"strings"
 
 	"github.com/graphleak/graphleak/analyzer/syntax"
 	"github.com/graphleak/graphleak/analyzer/torch"
@@ -107,19 +108,39 @@ func (in *interpreter) arguments(n syntax.NodeID) arguments {
 			args.star = join(args.star, in.elementOf(c, v))
 		case syntax.DictionarySplat:
 			v := in.expression(c)
-			for _, id := range v.objects {
-				if in.objects[id].kind == objectContainer {
-					args.star = join(args.star, in.contents(id))
-				}
-			}
-			if args.star == nil {
-				args.star = &Value{kinds: KindUnknown}
-			}
+			in.spread(c, &args, v)
 		default:
 			args.positional, args.exprs = append(args.positional, in.expression(c)), append(args.exprs, c)
 		}
 	}
 	return args
+}
+
+// spread adds **v, written at n, to arguments.
+func (in *interpreter) spread(n syntax.NodeID, args *arguments, v *Value) {
+	known := v.only(KindObject) && len(v.objects) > 0
+	for _, id := range v.objects {
+		info := in.objects[id]
+		if info.kind != objectContainer {
+			known = false
+			continue
+		}
+		for _, f := range info.fields {
+			value := in.state.get(Place{id, f})
+			if value == nil {
+				continue
+			}
+			key, named := strings.CutPrefix(in.symbolNames[f], `["`)
+			if !named || len(v.objects) > 1 {
+				args.star = join(args.star, value)
+				continue
+			}
+			args.keyword = append(args.keyword, keywordArgument{name: strings.TrimSuffix(key, `"]`), value: value, expr: n})
+		}
+	}
+	if !known && args.star == nil {
+		args.star = &Value{kinds: KindUnknown}
+	}
 }
 
 // call evaluates f(…) and x.f(…).
@@ -240,6 +261,9 @@ func (in *interpreter) invoke(n syntax.NodeID, c *code, receiver *Value, args ar
 		info.call = receiver
 		return object(id)
 	}
+	if v := in.summarised(n, c.module, c.node, c, receiver, args); v != nil {
+		return v
+	}
 	h := in.histories[codeKey{c.module, c.node}]
 	if h == nil {
 		h = &history{}
@@ -313,6 +337,7 @@ func (in *interpreter) run(n syntax.NodeID, c *code, receiver *Value, args argum
 	}
 	end := merge(base, in.noteResets(syntax.NoNode), append(f.returns, in.state)...)
 	in.frame, in.off, in.limit = outer, off, limit
+	in.raised = end == nil
 	if end == nil { // it always raises: an abstract method, or a check that failed
 		in.state = base
 		return in.callUnknown(n, noValue, args), f.yields

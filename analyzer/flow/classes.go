@@ -158,6 +158,16 @@ func (in *interpreter) instantiate(n syntax.NodeID, class ObjectID, args argumen
 	if in.spent() {
 		return plain
 	}
+	if info := in.objects[class]; info.at.frame == nil {
+		if v := in.summarised(n, info.at.module, info.at.node, nil, nil, args); v != nil {
+			return v
+		}
+	}
+	return in.construct(n, class, args)
+}
+
+// construct is instantiate by running the constructor.
+func (in *interpreter) construct(n syntax.NodeID, class ObjectID, args arguments) *Value {
 	id, _ := in.newObject(objectKey{at: in.site(n), kind: objectInstance, class: class})
 	in.renew(id)
 	return in.initialise(n, id, class, args)

@@ -30,7 +30,7 @@ func facts(t testing.TB, src string) *flow.Facts {
 	tree, err := syntax.Parse([]byte(imports + src))
 	require.NoError(t, err)
 	require.Empty(t, tree.DamagedSpans(), src)
-	facts, err := flow.Analyze(t.Context(), names.NewResolver(nil), names.NewModule("train.py", tree))
+	facts, err := flow.NewWorkspace(names.NewResolver(nil)).Analyze(t.Context(), names.NewModule("train.py", tree))
 	require.NoError(t, err)
 	return facts
 }
@@ -252,6 +252,6 @@ func TestAnalysisStopsWithItsContext(t *testing.T) {
 	require.NoError(t, err)
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
-	_, err = flow.Analyze(ctx, names.NewResolver(nil), names.NewModule("", tree))
+	_, err = flow.NewWorkspace(names.NewResolver(nil)).Analyze(ctx, names.NewModule("", tree))
 	assert.ErrorIs(t, err, context.Canceled)
 }

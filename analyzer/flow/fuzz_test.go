@@ -43,7 +43,7 @@ func FuzzAnalyze(f *testing.F) {
 		}
 		ctx, cancel := context.WithTimeout(t.Context(), 20*time.Second)
 		defer cancel()
-		facts, err := flow.Analyze(ctx, names.NewResolver(nil), names.NewModule("", tree))
+		facts, err := flow.NewWorkspace(names.NewResolver(nil)).Analyze(ctx, names.NewModule("", tree))
 		if errors.Is(err, context.DeadlineExceeded) {
 			t.Fatal("the budgets do not hold")
 		}

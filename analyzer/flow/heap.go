@@ -54,10 +54,16 @@ type objectInfo struct {
 	model     bool          // an unknown object is used as a module
 	module    *names.Module // of a namespace or an import
 	optimizer bool          // an unknown object has a zero_grad
-	born      int           // when it was made last, in births; 0 for what was there before
-	twin      ObjectID      // of a container: the one that is made in its place in turn
-	reached   int           // the last round of reach that saw it
-	call      *Value        // of a partial: what it calls; of a generator: its receiver
+	// global says that the code of a module made it.
+	global bool
+	// template says what the fields are that nothing was written to since a
+	// summary made the object.
+	template  *template
+	changed   []Symbol // fields written to since, of such an object
+	born      int      // when it was made last, in births; 0 for what was there before
+	twin      ObjectID // of a container: the one that is made in its place in turn
+	reached   int      // the last round of reach that saw it
+	call      *Value   // of a partial: what it calls; of a generator: its receiver
 	args      arguments
 	body      func(*interpreter) *Value // one step of a generator expression
 	yieldGrad torch.GradMode            // of a generator: the grad mode at its last yield
@@ -93,6 +99,8 @@ type objectKey struct {
 	class     ObjectID
 	name      string
 	container torch.Container
+	made      *copied // by which summary
+	part      int32   // which of the objects of the summary
 }
 
 // newObject returns the object that a site makes, with no field set.
@@ -146,8 +154,14 @@ func (in *interpreter) allocateEmpty(n syntax.NodeID, container torch.Container)
 // renew makes an object anew: its fields are forgotten.
 func (in *interpreter) renew(id ObjectID) {
 	info := in.objects[id]
-	for _, f := range info.fields {
-		in.state.set(Place{id, f}, nil)
+	if info.template != nil {
+		for _, f := range info.changed {
+			in.state.set(Place{id, f}, in.original(Place{id, f}))
+		}
+	} else {
+		for _, f := range info.fields {
+			in.state.set(Place{id, f}, nil)
+		}
 	}
 	in.births++
 	info.born = in.births
@@ -175,6 +189,7 @@ func (in *interpreter) write(p Place, v *Value) {
 		info.known[p.field] = true
 		info.fields = append(info.fields, p.field)
 	}
+	info.overwritten(p.field)
 	in.oldestWritten = min(in.oldestWritten, info.born)
 	if v != nil && len(v.atoms) > maxAtoms {
 		v = in.pruned(v)

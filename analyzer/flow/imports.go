@@ -17,7 +17,7 @@ func (in *interpreter) importModules(n syntax.NodeID) {
 			dotted = t.Child(c, syntax.FieldName)
 		}
 		path := t.Text(dotted)
-		imported := in.resolver.Resolve(in.ctx, in.frame.module, 0, path)
+		imported := in.resolve(in.frame.module, 0, path)
 		v := in.library(path)
 		if imported.Module != nil {
 			v = in.namespace(imported.Module)
@@ -42,7 +42,7 @@ func (in *interpreter) importModules(n syntax.NodeID) {
 func (in *interpreter) importNames(n syntax.NodeID) {
 	t := in.tree()
 	level, dotted := names.ImportSource(t, n)
-	imported := in.resolver.Resolve(in.ctx, in.frame.module, level, dotted)
+	imported := in.resolve(in.frame.module, level, dotted)
 	for c := range t.Children(n) {
 		if t.Kind(c) == syntax.WildcardImport {
 			in.importAll(imported)
@@ -73,7 +73,7 @@ func (in *interpreter) importName(imported names.Import, level int, dotted, name
 		path = dotted + "." + name
 	}
 	if level > 0 {
-		if sub := in.resolver.Resolve(in.ctx, in.frame.module, level, path); sub.Module != nil {
+		if sub := in.resolve(in.frame.module, level, path); sub.Module != nil {
 			return in.namespace(sub.Module)
 		}
 	}
@@ -102,7 +102,7 @@ func (in *interpreter) exports(m *names.Module, depth int) []string {
 // source is what a from statement of module m imports from.
 func (in *interpreter) source(m *names.Module, n syntax.NodeID) names.Import {
 	level, dotted := names.ImportSource(m.Tree, n)
-	return in.resolver.Resolve(in.ctx, m, level, dotted)
+	return in.resolve(m, level, dotted)
 }
 
 // namespace is the object of a module of the workspace.
@@ -157,7 +157,7 @@ func (in *interpreter) lookIn(m *names.Module, f Symbol) *Value {
 	if v := in.global(m, f); v != nil {
 		return v
 	}
-	if sub := in.resolver.Resolve(in.ctx, m, 1, in.symbolNames[f]); sub.Module != nil {
+	if sub := in.resolve(m, 1, in.symbolNames[f]); sub.Module != nil {
 		return in.namespace(sub.Module)
 	}
 	return in.unknownField(id, f)
@@ -207,6 +207,7 @@ func (in *interpreter) runUnit(m *names.Module, number int, unit names.Unit) {
 		return
 	}
 	in.ran[key] = true
+	first, written := len(in.objects), in.oldestWritten
 	outer := in.execution
 	in.execution = execution{state: in.initial, frame: in.moduleFrame(m), limit: maxSteps}
 	for _, n := range unit {
@@ -215,7 +216,10 @@ func (in *interpreter) runUnit(m *names.Module, number int, unit names.Unit) {
 		}
 		in.statement(n)
 	}
-	in.execution = outer
+	in.execution, in.oldestWritten = outer, written
+	for _, made := range in.objects[first:] {
+		made.global, made.born = true, 0 // whoever asked for it did not make it
+	}
 }
 
 // moduleFrame is a frame for the code of a module itself.

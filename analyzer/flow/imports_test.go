@@ -27,7 +27,7 @@ func analyzeFiles(t testing.TB, workspace files, main string) []flow.Growth {
 	disk := names.NewDisk(nil, root)
 	module := disk.Module(t.Context(), filepath.Join(root, filepath.FromSlash(main)))
 	require.NotNil(t, module)
-	facts, err := flow.Analyze(t.Context(), names.NewResolver(disk), module)
+	facts, err := flow.NewWorkspace(names.NewResolver(disk)).Analyze(t.Context(), module)
 	require.NoError(t, err)
 	return facts.Growths
 }
@@ -192,11 +192,11 @@ func TestAProgramWithoutTorchIsNotRun(t *testing.T) {
 	write("helper.py", "from deep import step\n")
 	write("deep.py", "import torch.nn as nn\n\nnet = nn.Linear(1, 1)\n\n\ndef step(x):\n    return net(x).mean()\n")
 	disk := names.NewDisk(nil)
-	facts, err := flow.Analyze(t.Context(), names.NewResolver(disk), disk.Module(t.Context(), write("main.py", main)))
+	facts, err := flow.NewWorkspace(names.NewResolver(disk)).Analyze(t.Context(), disk.Module(t.Context(), write("main.py", main)))
 	require.NoError(t, err)
 	assert.Len(t, facts.Growths, 1)
 	write("deep.py", "def step(x):\n    return net(x).mean()\n")
-	facts, err = flow.Analyze(t.Context(), names.NewResolver(disk), disk.Module(t.Context(), filepath.Join(dir, "main.py")))
+	facts, err = flow.NewWorkspace(names.NewResolver(disk)).Analyze(t.Context(), disk.Module(t.Context(), filepath.Join(dir, "main.py")))
 	require.NoError(t, err)
 	assert.Empty(t, facts.Growths)
 }

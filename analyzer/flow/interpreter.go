@@ -11,8 +11,9 @@ import (
 // analysis is everything that is learnt while one program is interpreted. Its
 // own methods do not depend on where the interpreter is.
 type analysis struct {
-	ctx      context.Context
-	resolver *names.Resolver
+	ctx       context.Context
+	workspace *Workspace
+	imports   map[importKey]names.Import // what the resolver answered
 
 	symbols     map[string]Symbol
 	symbolNames []string
@@ -45,11 +46,15 @@ type analysis struct {
 	births, oldestWritten int
 	total, poll           int // work in all, and at which total to look whether to stop
 	stopped               bool
+
+	*summaryUses
+	making summaryMaking
+	copies map[copyKey]*copied
 }
 
-func newAnalysis(ctx context.Context, resolver *names.Resolver) *analysis {
+func newAnalysis(ctx context.Context, w *Workspace) *analysis {
 	a := &analysis{
-		ctx: ctx, resolver: resolver,
+		ctx: ctx, workspace: w, imports: map[importKey]names.Import{}, summaryUses: newSummaryUses(), copies: map[copyKey]*copied{},
 		symbols: map[string]Symbol{}, origins: map[site]Atom{}, headers: map[headerKey]Atom{},
 		objectIDs: map[objectKey]ObjectID{}, loops: map[site]*loop{}, calls: map[callSite]*callSite{},
 		ran: map[unitKey]bool{}, values: map[*names.Module][]*Value{}, visited: map[codeKey]bool{},
@@ -59,8 +64,8 @@ func newAnalysis(ctx context.Context, resolver *names.Resolver) *analysis {
 	for _, name := range reservedSymbols {
 		a.symbol(name)
 	}
-	a.atoms = append(a.atoms, atomInfo{})            // no atom is 0
-	a.objects = []*objectInfo{ledger: {}, modes: {}} // facts about the run
+	a.atoms = append(a.atoms, atomInfo{})                                // no atom is 0
+	a.objects = []*objectInfo{ledger: {}, modes: {}, argumentLeaves: {}} // facts about the run
 	return a
 }
 
@@ -126,7 +131,8 @@ type interpreter struct {
 	reachRound, reachLeft int
 	// lastYieldGrad is the grad mode at the last yield.
 	lastYieldGrad torch.GradMode
-	main          *names.Module
+	main          *names.Module // nil while a summary is made
+	raised        bool          // the function that ran last always raises
 }
 
 // symbol interns a name.

@@ -10,17 +10,25 @@
 // the program are a state (state.go). Loops run to a fixpoint (loops.go) and
 // judge at their end which stores grew (growth.go, addends.go, resets.go).
 // Statements and expressions run one by one (statements.go, control.go,
-// assignments.go, expressions.go, operators.go, displays.go), calls inline the
-// program's own functions within a budget (calls.go, budget.go) and read what
-// libraries do from package torch (library.go, methods.go, modules.go,
-// tensors.go, roles.go). What libraries call is run as they would run it
-// (hosts.go), and single steps of a training as a loop would (steps.go). What a
-// backward reached (backward.go) decides in the end what is told, and how
+// assignments.go, expressions.go, operators.go, displays.go), and what libraries
+// do stands in package torch (library.go, methods.go, modules.go, tensors.go,
+// roles.go). What libraries call is run as they would run it (hosts.go), and
+// single steps of a training as a loop would (steps.go).
+//
+// Calls of functions of the analysed file are inlined within a budget (calls.go,
+// budget.go): where its growth is told, precision is worth the time. What a
+// function or class of an imported file does is summarised once for the whole
+// workspace (workspace.go, summary.go), for each signature of arguments that it
+// is called with (signature.go): its result, down to the objects that it holds,
+// is copied out of the analysis that found it (snapshot.go) and made anew for
+// each call (template.go). A function that changes what was there before has no
+// summary and is inlined too.
+//
+// What a backward reached (backward.go) decides in the end what is told, and how
 // (facts.go).
 package flow
 
 import (
-	"context"
 	"maps"
 	"slices"
 	"strings"
@@ -29,25 +37,6 @@ import (
 	"github.com/graphleak/graphleak/analyzer/syntax"
 	"github.com/graphleak/graphleak/analyzer/torch"
 )
-
-// Analyze runs main, what it takes from other files of the workspace, then what
-// libraries call and each function of main that no known code calls. A program that has nothing to do
-// with PyTorch is not run.
-func Analyze(ctx context.Context, resolver *names.Resolver, main *names.Module) (*Facts, error) {
-	in := &interpreter{main: main, analysis: newAnalysis(ctx, resolver)}
-	if !in.mayUseTorch(main, 0, map[*names.Module]bool{}) {
-		return &Facts{}, ctx.Err()
-	}
-	in.initial = &state{in: in}
-	in.execution = execution{state: in.initial, frame: in.moduleFrame(main), limit: maxSteps}
-	in.block(main.Tree.Root())
-	in.execution = execution{state: in.initial, frame: in.moduleFrame(main)}
-	in.runRoots()
-	if err := ctx.Err(); err != nil {
-		return nil, err
-	}
-	return in.facts(), nil
-}
 
 // maxImportDepth is how far imports are followed in search of PyTorch: a script
 // imports a trainer, which imports a model.
@@ -70,7 +59,7 @@ func (in *interpreter) mayUseTorch(m *names.Module, depth int, seen map[*names.M
 		if first, _, _ := strings.Cut(name.Dotted, "."); name.Level == 0 && torch.Frameworks[first] {
 			return true
 		}
-		imported := in.resolver.Resolve(in.ctx, m, name.Level, name.Dotted)
+		imported := in.resolve(m, name.Level, name.Dotted)
 		return imported.Module != nil && in.mayUseTorch(imported.Module, depth+1, seen)
 	})
 }

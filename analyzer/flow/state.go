@@ -43,7 +43,10 @@ func (s *state) get(p Place) *Value {
 		at.read[p] = v
 		return v
 	}
-	return nil
+	if s == nil {
+		return nil
+	}
+	return s.in.original(p)
 }
 
 // since collects what was written after base, the newest value of each place.
@@ -123,11 +126,13 @@ func merge(base *state, onJoin func(p Place, sides []*Value, written []bool, joi
 	return base
 }
 
-// Two objects hold no values of the program but facts about the run: the
+// Some objects hold no values of the program but facts about the run: the
 // ledger, which graphs a backward has freed; modes, whether the model is in
-// evaluation mode.
+// evaluation mode; argumentLeaves, the values that a call being summarised is
+// given.
 const (
 	ledger ObjectID = iota
 	modes
+	argumentLeaves
 	firstObject
 )

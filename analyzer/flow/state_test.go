@@ -14,8 +14,9 @@ import (
 // newTestState is an empty state of an analysis with one object at which there
 // are places.
 func newTestState() (*state, func(field Symbol) Place) {
-	in := &interpreter{analysis: &analysis{ctx: context.Background()}}
-	return &state{in: in}, func(field Symbol) Place { return Place{firstObject, field} }
+	in := &interpreter{analysis: newAnalysis(context.Background(), nil)}
+	id, _ := in.newObject(objectKey{kind: objectScope})
+	return &state{in: in}, func(field Symbol) Place { return Place{id, field} }
 }
 
 func number(i int) *Value { return &Value{kinds: KindPlain, literal: i} }

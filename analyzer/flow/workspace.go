@@ -1,0 +1,90 @@
+package flow
+
+import (
+	"context"
+	"sync"
+
+	"github.com/graphleak/graphleak/analyzer/names"
+)
+
+// Workspace analyses the modules of a workspace. It keeps what functions of
+// imported modules do, once for all modules that call them. Many goroutines may
+// use one workspace.
+type Workspace struct {
+	resolver *names.Resolver
+
+	mu        sync.Mutex
+	summaries map[summaryKey]*summary
+}
+
+// NewWorkspace returns a workspace that follows imports with resolver.
+func NewWorkspace(resolver *names.Resolver) *Workspace {
+	return &Workspace{resolver: resolver, summaries: map[summaryKey]*summary{}}
+}
+
+// known is the summary that was kept for a key, nil when there is none.
+func (w *Workspace) known(key summaryKey) *summary {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	return w.summaries[key]
+}
+
+// maxSummaries bounds what a long session keeps: beyond it everything is
+// forgotten, and what is still in use is made again.
+const maxSummaries = 50_000
+
+func (w *Workspace) keep(key summaryKey, s *summary) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	if len(w.summaries) >= maxSummaries {
+		clear(w.summaries)
+	}
+	w.summaries[key] = s
+}
+
+// importKey is a question to the resolver.
+type importKey struct {
+	from   *names.Module
+	level  int
+	dotted string
+}
+
+// resolve asks what an import of a module refers to, and notes that what is
+// being found out rests on the answer.
+func (in *interpreter) resolve(from *names.Module, level int, dotted string) names.Import {
+	key := importKey{from, level, dotted}
+	answer := in.answer(key)
+	if in.making.asked != nil {
+		in.making.asked[key] = answer.Module
+	}
+	return answer
+}
+
+// answer asks the resolver, once in an analysis.
+func (in *interpreter) answer(key importKey) names.Import {
+	answer, ok := in.imports[key]
+	if !ok {
+		answer = in.workspace.resolver.Resolve(in.ctx, key.from, key.level, key.dotted)
+		in.imports[key] = answer
+	}
+	return answer
+}
+
+// Analyze runs main, with what it takes from other files of the workspace, then
+// each function of main that no known code calls. A program that has nothing to
+// do with PyTorch is not run.
+func (w *Workspace) Analyze(ctx context.Context, main *names.Module) (*Facts, error) {
+	in := &interpreter{main: main, analysis: newAnalysis(ctx, w)}
+	if !in.mayUseTorch(main, 0, map[*names.Module]bool{}) {
+		return &Facts{}, ctx.Err()
+	}
+	in.initial = &state{in: in}
+	in.execution = execution{state: in.initial, frame: in.moduleFrame(main), limit: maxSteps}
+	in.block(main.Tree.Root())
+	in.execution = execution{state: in.initial, frame: in.moduleFrame(main)}
+	in.runRoots()
+	if err := ctx.Err(); err != nil {
+		return nil, err
+	}
+	return in.facts(), nil
+}
