@@ -20,7 +20,18 @@ type addendWalk struct {
 	alone  bool // nothing but the expression as a whole
 	cell   bool // a module is given the old value
 	fed    bool // something else that differs in each iteration takes part
+	depth  int  // of definitions looked through
 }
+
+// definition is the expression that a variable was given last.
+type definition struct {
+	frame *callSite
+	expr  Location
+}
+
+// maxDefinitions is how many variables that are made of each other are looked
+// through.
+const maxDefinitions = 4
 
 // own reports whether n has to do with the old value of the place.
 func (w *addendWalk) own(n syntax.NodeID) bool {
@@ -49,6 +60,23 @@ func (w *addendWalk) walk(n syntax.NodeID) {
 		return
 	}
 	switch t.Kind(n) {
+	case syntax.Identifier: // delta, after delta = loss - mean
+		p := w.in.variable(t.Text(n))
+		d, ok := w.in.defined[p]
+		if !ok || p == w.place || d.frame != w.in.frame.call || d.expr.Module != w.in.frame.module || w.depth == maxDefinitions {
+			return
+		}
+		inner := addendWalk{in: w.in, loop: w.loop, place: w.place, depth: w.depth + 1}
+		inner.walk(d.expr.Node)
+		w.fed = w.fed || inner.fed
+		if len(inner.exprs) == 0 {
+			return
+		}
+		var added atoms
+		for _, as := range inner.added {
+			added = added.union(as)
+		}
+		w.exprs, w.added = append(w.exprs, n), append(w.added, added)
 	case syntax.BinaryOperator:
 		left, right := t.Child(n, syntax.FieldLeft), t.Child(n, syntax.FieldRight)
 		switch t.Text(t.Child(n, syntax.FieldOperator)) {

@@ -85,19 +85,20 @@ func (in *interpreter) unpack(n syntax.NodeID, v *Value, stmt, expr syntax.NodeI
 		case star < 0 || i < star:
 			in.assign(c, in.item(n, v, i), stmt, e)
 		case i == star:
-			var rest *Value
-			if v != nil && v.elements != nil && !v.variadic {
-				for j := i; j < len(v.elements)-(len(targets)-i-1); j++ {
-					rest = join(rest, v.elements[j])
-				}
-			} else {
-				rest = in.item(n, v, i)
-			}
-			in.assign(c, rest, stmt, e)
+			in.assign(c, in.between(n, v, i, len(targets)-i-1), stmt, e)
 		default:
 			in.assign(c, in.item(n, v, i-len(targets)), stmt, e)
 		}
 	}
+}
+
+// between is any element of v from position i on, less the last ones.
+func (in *interpreter) between(n syntax.NodeID, v *Value, i, last int) *Value {
+	if v == nil || v.elements == nil || v.variadic {
+		return in.item(n, v, i)
+	}
+	from := min(i, len(v.elements))
+	return joinAll(v.elements[from:max(from, len(v.elements)-last)])
 }
 
 // augmented runs a += b and the like.
@@ -231,21 +232,7 @@ func (in *interpreter) setItem(target syntax.NodeID, v *Value, stmt, expr syntax
 		if info.kind == objectUnknown && obj.is(KindTensor) {
 			continue
 		}
-		f := in.index(key.literalOf())
-		p := Place{id, f}
-		if f != anyElement {
-			in.store(p, v, stmt, expr, target)
-			continue
-		}
-		if in.shallowChained(v, p) {
-			in.store(p, join(in.state.get(p), v), stmt, expr, target)
-			continue
-		}
-		if l := in.varies(key); l != nil {
-			in.collectIn(l, id, f, v, stmt, expr, target)
-			continue
-		}
-		in.write(p, join(in.state.get(p), v))
+		in.put(id, key, v, stmt, expr, target)
 	}
 	if obj.is(KindTensor) {
 		// Writing into a tensor chains its graph to what is written.

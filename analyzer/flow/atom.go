@@ -15,6 +15,17 @@ type atoms []Atom
 
 func (a atoms) union(b atoms) atoms { return unionSorted(a, b) }
 
+// intersection is the atoms of both sets.
+func (a atoms) intersection(b atoms) atoms {
+	var out atoms
+	for _, x := range a {
+		if b.has(x) {
+			out = append(out, x)
+		}
+	}
+	return out
+}
+
 func (a atoms) has(x Atom) bool {
 	_, ok := slices.BinarySearch(a, x)
 	return ok
@@ -101,6 +112,12 @@ const (
 	// eachElement is what iterating over something that was made elsewhere
 	// gives.
 	eachElement
+	// elementKeys are the keys of those elements.
+	elementKeys
+	// recursiveResult and baseResult are what a recursive function returns:
+	// after it has called itself, and without.
+	recursiveResult
+	baseResult
 	// runningSum is the variable in which the builtin sum adds up.
 	runningSum
 	// frozenMark is true on a module none of whose parameters requires a
@@ -115,7 +132,11 @@ const (
 )
 
 // reservedSymbols are how those are interned: not as an identifier.
-var reservedSymbols = [...]string{anyElement: "[]", eachElement: "[*]", runningSum: "sum()", frozenMark: "frozen()", evaluating: "eval()", stepped: "step()", collected: "kept()"}
+var reservedSymbols = [...]string{
+	anyElement: "[]", eachElement: "[*]", elementKeys: "keys()", recursiveResult: "return()", baseResult: "base()",
+	runningSum: "sum()", frozenMark: "frozen()",
+	evaluating: "eval()", stepped: "step()", collected: "kept()",
+}
 
 // origin returns the atom of an operation at a site.
 func (a *analysis) origin(at site, l *loop, r recorded) Atom {

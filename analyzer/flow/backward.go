@@ -59,12 +59,26 @@ func (in *interpreter) free(n syntax.NodeID, as atoms, seen map[Atom]bool) {
 				continue
 			}
 			in.state.set(Place{ledger, Symbol(x)}, plainTrue)
+			in.release(x)
 			if !in.dry {
 				in.freedAt[x] = in.site(n)
 			}
 		case atomCarried, atomChained:
 			if !info.header.encloses(in.loop) { // else it is of an earlier iteration, not of this one
 				in.free(n, info.header.back[info.place].reach, seen)
+			}
+		}
+	}
+}
+
+// release notes that the graph of an origin is freed for the stores that
+// were made before.
+func (in *interpreter) release(x Atom) {
+	for l := in.loop; l != nil; l = l.parent {
+		for _, e := range l.events {
+			if in.isKept(e, x) {
+				left := in.state.get(e.kept).atoms
+				in.state.set(e.kept, &Value{atoms: slices.DeleteFunc(slices.Clone(left), func(y Atom) bool { return x == y })})
 			}
 		}
 	}
@@ -81,7 +95,7 @@ func (in *interpreter) trains() {
 // as there is data.
 func (in *interpreter) repeats() bool {
 	for l := in.loop; l != nil; l = l.parent {
-		if !l.bounded && !l.implicit {
+		if !l.steps.few && !l.implicit {
 			return true
 		}
 	}

@@ -78,6 +78,20 @@ func (a arguments) expr(i int, otherwise syntax.NodeID) syntax.NodeID {
 	return otherwise
 }
 
+// source is the expression of the i-th positional argument or of the one of
+// that name, if it has one.
+func (a arguments) source(i int, name string, otherwise syntax.NodeID) syntax.NodeID {
+	if i < len(a.positional) {
+		return a.expr(i, otherwise)
+	}
+	for _, k := range a.keyword {
+		if k.name == name {
+			return k.expr
+		}
+	}
+	return otherwise
+}
+
 // arguments evaluates the arguments of a call.
 func (in *interpreter) arguments(n syntax.NodeID) arguments {
 	t := in.tree()
@@ -252,6 +266,9 @@ func (in *interpreter) invoke(n syntax.NodeID, c *code, receiver *Value, args ar
 			active++
 		}
 	}
+	if r := in.recursionOf(c); r != nil {
+		return in.again(n, r, receiver, args)
+	}
 	if active >= maxActive || in.frame.depth >= maxDepth || in.spent() {
 		return in.callUnknown(n, noValue, args)
 	}
@@ -260,6 +277,9 @@ func (in *interpreter) invoke(n syntax.NodeID, c *code, receiver *Value, args ar
 		info.code, info.args = c, args
 		info.call = receiver
 		return object(id)
+	}
+	if active == 1 && in.recurs(c, args) {
+		return in.recur(n, c, receiver, args)
 	}
 	if v := in.summarised(n, c.module, c.node, c, receiver, args); v != nil {
 		return v
@@ -306,7 +326,7 @@ func (in *interpreter) run(n syntax.NodeID, c *code, receiver *Value, args argum
 	in.limit = min(limit, in.spending+steps)
 	f := &frame{
 		caller: outer, module: c.module, scope: c.scope, closure: c.closure, code: c, depth: outer.depth + 1,
-		call: in.called(n), base: base,
+		call: in.called(n), base: base, activity: in.activity,
 	}
 	in.frame = f
 	f.object = in.allocate(objectScope, c.node)

@@ -184,7 +184,7 @@ func (in *interpreter) initialise(n syntax.NodeID, id, class ObjectID, args argu
 	fields := in.objects[class].annotated
 	for i, f := range fields {
 		if v := args.at(i, in.symbolNames[f]); v != nil {
-			in.write(Place{id, f}, v)
+			in.store(Place{id, f}, v, n, args.source(i, in.symbolNames[f], n), n)
 		}
 	}
 	if len(fields) == 0 && args.star == nil {
@@ -217,31 +217,6 @@ func (in *interpreter) callInstance(n syntax.NodeID, id ObjectID, args arguments
 		return in.callUnknown(n, object(id), args)
 	}
 	return in.callTrainable(n, id, args)
-}
-
-// entered is what the as clause of a with statement binds.
-func (in *interpreter) entered(n syntax.NodeID, manager *Value) *Value {
-	var out *Value
-	if manager.is(KindTensor) { // with scale_loss(loss, optimizer) as scaled
-		out = manager
-	}
-	for _, id := range manager.objects {
-		info := in.objects[id]
-		switch info.kind {
-		case objectInstance:
-			if f := in.methodOf(n, id, "__enter__"); f != nil {
-				out = join(out, in.apply(n, f, arguments{}))
-				continue
-			}
-			out = join(out, object(id))
-		case objectGenerator:
-			out = join(out, in.resume(n, id))
-		default:
-			id, _ := in.newObject(objectKey{at: in.site(n), kind: objectUnknown, name: "entered"})
-			out = join(out, object(id))
-		}
-	}
-	return orPlain(out)
 }
 
 // super is super() in a method.

@@ -69,6 +69,9 @@ func (in *interpreter) instanceItem(n syntax.NodeID, id ObjectID, key *Value) *V
 	if v := in.state.get(Place{id, in.index(key.literalOf())}); v != nil {
 		return v
 	}
+	if v := in.fieldAt(id, key); v != nil {
+		return v
+	}
 	return in.unknownField(id, in.index(key.literalOf()))
 }
 
@@ -291,6 +294,26 @@ func (a *analysis) fromThisIteration(as atoms) atoms {
 	return out
 }
 
+// put gives v to the element of a container under a key. Elements whose keys
+// are not literals share one place, which each new key makes larger.
+func (in *interpreter) put(id ObjectID, key, v *Value, stmt, expr, target syntax.NodeID) {
+	p := Place{id, in.index(key.literalOf())}
+	if p.field != anyElement {
+		in.store(p, v, stmt, expr, target)
+		return
+	}
+	keys := Place{id, elementKeys}
+	in.state.set(keys, join(in.state.get(keys), key))
+	switch l := in.varies(key); {
+	case in.shallowChained(v, p):
+		in.store(p, join(in.state.get(p), v), stmt, expr, target)
+	case l != nil:
+		in.collectIn(l, id, anyElement, v, stmt, expr, target)
+	default:
+		in.write(p, join(in.state.get(p), v))
+	}
+}
+
 // shallowChained reports whether v was made from what p was at the header of a
 // running loop.
 func (in *interpreter) shallowChained(v *Value, p Place) bool {
@@ -379,7 +402,7 @@ func (in *interpreter) newContainer(n syntax.NodeID, name string, container torc
 
 // drain runs an iterator to its end: a loop that appends to a new container.
 func (in *interpreter) drain(id ObjectID, n, expr syntax.NodeID, iterator *Value) {
-	in.iterate(n, in.few(iterator), forLoop, func() {
+	in.iterate(n, in.extentOf(iterator), forLoop, func() {
 		in.write(Place{id, anyElement}, join(in.state.get(Place{id, anyElement}), &Value{}))
 		e := in.next(n, expr, iterator)
 		element := in.generated(expr)
@@ -416,7 +439,7 @@ func (in *interpreter) containerMethod(n, receiver syntax.NodeID, id ObjectID, n
 		in.collect(id, anyElement, in.elementOf(expr, first), n, in.onlyElement(expr), receiver, in.placeOf(receiver))
 		return noValue
 	case torch.Updates:
-		in.update(n, id, first, args)
+		in.update(n, receiver, id, first, args)
 		return noValue
 	case torch.Defaults:
 		f := in.index(first.literalOf())
@@ -474,31 +497,32 @@ func (in *interpreter) ownDefault(id ObjectID, f Symbol, v *Value) *Value {
 }
 
 // update merges a mapping into a dict. A Counter adds instead of replacing.
-func (in *interpreter) update(n syntax.NodeID, id ObjectID, with *Value, args arguments) {
+func (in *interpreter) update(n, receiver syntax.NodeID, id ObjectID, with *Value, args arguments) {
 	adds := in.objects[id].container == torch.Counter
-	put := func(f Symbol, v *Value, expr syntax.NodeID) {
+	give := func(f Symbol, key, v *Value, expr syntax.NodeID) {
 		p := Place{id, f}
 		old := in.state.get(p)
 		switch {
 		case adds && old != nil:
 			in.store(p, in.operate(n, false, old, v), n, expr, n)
 		case f == anyElement:
-			in.write(p, join(old, v))
+			in.put(id, key, v, n, expr, receiver)
 		default:
 			in.write(p, v)
 		}
 	}
 	if with != nil {
 		for _, src := range with.objects {
+			keys := orPlain(in.state.get(Place{src, elementKeys}))
 			for _, f := range in.objects[src].fields {
 				if v := in.state.get(Place{src, f}); v != nil {
-					put(f, v, in.entryExpr(args.expr(0, n), in.symbolNames[f]))
+					give(f, keys, v, in.entryExpr(args.expr(0, n), in.symbolNames[f]))
 				}
 			}
 		}
 	}
 	for _, k := range args.keyword {
-		put(in.index(k.name), k.value, k.expr)
+		give(in.index(k.name), plain, k.value, k.expr)
 	}
 }
 

@@ -1,6 +1,7 @@
 package flow
 
 import (
+	"slices"
 	"strings"
 
 	"github.com/graphleak/graphleak/analyzer/syntax"
@@ -82,7 +83,7 @@ func (in *interpreter) forLoop(n syntax.NodeID) {
 	if in.state == nil {
 		return
 	}
-	in.iterate(n, in.few(it), forLoop, func() {
+	in.iterate(n, in.extentOf(it), forLoop, func() {
 		in.assign(left, in.next(n, right, it), n, right)
 		in.block(t.Child(n, syntax.FieldBody))
 	})
@@ -107,7 +108,7 @@ func (in *interpreter) whileLoop(n syntax.NodeID) {
 	if known && truth {
 		kind = endlessLoop
 	}
-	in.iterate(n, false, kind, func() {
+	in.iterate(n, extent{}, kind, func() {
 		in.expression(condition)
 		in.block(t.Child(n, syntax.FieldBody))
 	})
@@ -158,70 +159,12 @@ func (in *interpreter) try(n syntax.NodeID) {
 	}
 }
 
-// match runs a match statement, in which any case or none may apply.
-func (in *interpreter) match(n syntax.NodeID) {
-	t := in.tree()
-	var subject *Value
-	for c := range t.Children(n) {
-		if t.Role(c) == syntax.FieldSubject {
-			subject = join(subject, in.expression(c))
-		}
-	}
-	base := in.state
-	if base == nil {
-		return
-	}
-	ends := []*state{base.push()}
-	for c := range t.Children(t.Child(n, syntax.FieldBody)) {
-		if t.Kind(c) != syntax.CaseClause {
-			continue
-		}
-		in.state = base.push()
-		for d := range t.Children(c) {
-			switch t.Kind(d) {
-			case syntax.CasePattern:
-				in.capture(d, subject, n)
-			case syntax.Block:
-				in.block(d)
-			case syntax.IfClause:
-				in.expression(t.First(d))
-			}
-		}
-		ends = append(ends, in.state)
-	}
-	in.state = merge(base, in.noteResets(syntax.NoNode), ends...)
-}
-
-// capture binds the names of a case pattern to what they may be.
-func (in *interpreter) capture(n syntax.NodeID, v *Value, stmt syntax.NodeID) {
-	t := in.tree()
-	i := 0
-	for c := range t.Children(n) {
-		switch t.Kind(c) {
-		case syntax.DottedName:
-			if first := t.First(c); first >= 0 && t.Next(first) < 0 {
-				in.store(in.variable(t.Text(c)), v, stmt, c, c)
-			}
-		case syntax.TuplePattern, syntax.ListPattern:
-			j := 0
-			for d := range t.Children(c) {
-				in.capture(d, in.item(c, v, j), stmt)
-				j++
-			}
-		case syntax.AsPatternTarget:
-			in.assign(c, v, stmt, c)
-		default:
-			in.capture(c, in.item(n, v, i), stmt)
-		}
-		i++
-	}
-}
-
 // with runs the body of a with statement under the grad mode that its managers
 // set.
 func (in *interpreter) with(n syntax.NodeID) {
 	t := in.tree()
 	was := in.off
+	var managers []*Value
 	clause := t.First(n)
 	for item := range t.Children(clause) {
 		if t.Kind(item) != syntax.WithItem {
@@ -237,11 +180,18 @@ func (in *interpreter) with(n syntax.NodeID) {
 		if in.state == nil {
 			return
 		}
-		in.enter(value, manager)
+		managers = append(managers, manager)
+		entered := in.enter(value, manager)
+		if in.state == nil {
+			return
+		}
 		if target >= 0 {
-			in.assign(target, in.entered(value, manager), n, value)
+			in.assign(target, entered, n, value)
 		}
 	}
 	in.block(t.Child(n, syntax.FieldBody))
 	in.off = was
+	for _, m := range slices.Backward(managers) {
+		in.exit(clause, m)
+	}
 }

@@ -60,7 +60,10 @@ func (in *interpreter) decorate(n syntax.NodeID, v *Value) *Value {
 	for _, id := range d.objects {
 		info := in.objects[id]
 		switch info.kind {
-		case objectFunction, objectBound, objectInstance:
+		case objectFunction, objectBound, objectInstance, objectClass:
+			if info.kind == objectClass && in.frame.scope.Class {
+				return v // how it binds the receiver is its own matter
+			}
 			w := in.apply(n, d, arguments{positional: []*Value{v}, exprs: []syntax.NodeID{n}})
 			if in.callable(w) {
 				return w

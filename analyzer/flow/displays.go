@@ -90,21 +90,22 @@ func (a *analysis) index(key any) Symbol {
 func (in *interpreter) dictDisplay(n syntax.NodeID) *Value {
 	t := in.tree()
 	type entry struct {
-		field Symbol
-		value *Value
+		field      Symbol
+		key, value *Value
+		expr       syntax.NodeID // of an entry of the display itself
 	}
 	var entries []entry
 	for c := range t.Children(n) {
 		switch t.Kind(c) {
 		case syntax.Pair:
 			key := in.expression(t.Child(c, syntax.FieldKey))
-			entries = append(entries, entry{in.index(key.literal), in.expression(t.Child(c, syntax.FieldValue))})
+			value := t.Child(c, syntax.FieldValue)
+			entries = append(entries, entry{in.index(key.literal), key, in.expression(value), value})
 		case syntax.DictionarySplat:
 			v := in.expression(c)
 			for _, id := range v.objects {
-				info := in.objects[id]
-				for _, f := range info.fields {
-					entries = append(entries, entry{f, in.state.get(Place{id, f})})
+				for _, f := range in.objects[id].fields {
+					entries = append(entries, entry{f, nil, in.state.get(Place{id, f}), syntax.NoNode})
 				}
 			}
 		}
@@ -115,9 +116,12 @@ func (in *interpreter) dictDisplay(n syntax.NodeID) *Value {
 	id := in.allocateContainer(n, torch.Dict)
 	for _, e := range entries {
 		p := Place{id, e.field}
-		if e.field == anyElement {
+		switch {
+		case e.expr >= 0:
+			in.put(id, e.key, e.value, n, e.expr, n)
+		case e.field == anyElement:
 			in.write(p, join(in.state.get(p), e.value))
-		} else {
+		default:
 			in.write(p, e.value)
 		}
 	}
@@ -125,28 +129,38 @@ func (in *interpreter) dictDisplay(n syntax.NodeID) *Value {
 }
 
 // comprehension runs [element for target in iterable if condition]: a loop
-// that appends to a new container.
+// that appends to a new container. What it reads may be the container that it
+// made the last time, so the elements come into it when the loop is over.
 func (in *interpreter) comprehension(n syntax.NodeID) *Value {
 	t := in.tree()
 	body := t.Child(n, syntax.FieldBody)
 	container := torch.List
+	value := body
 	if t.Kind(n) == syntax.DictionaryComprehension {
 		container = torch.Dict
+		value = t.Child(body, syntax.FieldValue)
 	}
-	id := in.allocateContainer(n, container)
+	at := in.site(n)
+	at.slot = 1
+	made, _ := in.newObject(objectKey{at: at, kind: objectContainer, container: container})
+	in.renew(made)
+	var keys *Value
 	few := true
 	in.enclosed(n, func() {
-		in.write(Place{id, anyElement}, &Value{})
+		in.write(Place{made, anyElement}, &Value{})
 		few = in.clauses(n, func() {
-			if t.Kind(body) == syntax.Pair {
-				in.expression(t.Child(body, syntax.FieldKey))
-				value := t.Child(body, syntax.FieldValue)
-				in.collect(id, anyElement, in.expression(value), n, value, n, nil)
-				return
+			if value != body {
+				keys = join(keys, in.expression(t.Child(body, syntax.FieldKey)))
 			}
-			in.collect(id, anyElement, in.expression(body), n, body, n, nil)
+			in.collect(made, anyElement, in.expression(value), n, value, n, nil)
 		})
 	})
+	id := in.allocateContainer(n, container)
+	if in.state == nil {
+		return object(id)
+	}
+	in.state.set(Place{id, elementKeys}, keys)
+	in.store(Place{id, anyElement}, in.state.get(Place{made, anyElement}), n, value, n)
 	v := object(id)
 	v.structural = few
 	return v
@@ -186,9 +200,9 @@ func (in *interpreter) clauses(n syntax.NodeID, body func()) (few bool) {
 		}
 		right := t.Child(c, syntax.FieldRight)
 		it := in.expression(right)
-		short := in.few(it)
-		few = few && short
-		in.iterate(c, short, forLoop, func() {
+		steps := in.extentOf(it)
+		few = few && steps.few
+		in.iterate(c, steps, forLoop, func() {
 			in.assign(t.Child(c, syntax.FieldLeft), in.next(c, right, it), c, right)
 			run(i + 1)
 		})

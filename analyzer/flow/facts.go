@@ -171,6 +171,23 @@ func (a *analysis) withinModel(l *loop) bool {
 	return false
 }
 
+// addsUp reports whether a growth in a loop of few steps is one of many all the
+// same: each step keeps the graphs of all steps of loops within it.
+func (a *analysis) addsUp(g *growth) bool {
+	return slices.ContainsFunc(g.fresh, func(x Atom) bool {
+		steps := 1
+		for l := a.atoms[x].loop; l != nil; l = l.parent {
+			if l.steps.times == 0 {
+				return false
+			}
+			if steps *= l.steps.times; l == g.loop {
+				return steps >= manySteps
+			}
+		}
+		return false
+	})
+}
+
 // fact decides whether a growth is to be told, and how.
 func (in *interpreter) fact(g *growth) (Growth, bool) {
 	e, l := g.event, g.loop
@@ -181,7 +198,7 @@ func (in *interpreter) fact(g *growth) (Growth, bool) {
 		Collects: e.collect, Evaluation: e.evaluate, Decays: e.decays, Joins: e.joins, OfModule: e.ofModule, State: e.alone, Shape: e.shape,
 		Escapes: in.placeIs(in.escaped, g) || in.objects[e.place.object].kind == objectUnknown,
 	}
-	if l.bounded || !l.trains && !e.evaluate && in.withinModel(l) {
+	if l.steps.few && !in.addsUp(g) || !l.trains && !e.evaluate && in.withinModel(l) {
 		return Growth{}, false
 	}
 	if e.alone && !l.trains && !e.evaluate && !f.Implicit && !e.fed {

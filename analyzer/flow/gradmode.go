@@ -5,51 +5,74 @@ import (
 	"github.com/graphleak/graphleak/analyzer/torch"
 )
 
-// enter applies what entering a context manager does to grad mode.
-func (in *interpreter) enter(n syntax.NodeID, manager *Value) {
-	switch mode, flag := in.gradMode(n, manager); mode {
+// enter enters a context manager at n: it applies what that does to grad mode,
+// and returns what the as clause of a with statement binds.
+func (in *interpreter) enter(n syntax.NodeID, manager *Value) *Value {
+	mode := torch.GradUnchanged
+	var entered *Value
+	if manager.is(KindTensor) { // with scale_loss(loss, optimizer) as scaled
+		entered = manager
+	}
+	for _, id := range manager.objects {
+		m, v := in.enterObject(n, id)
+		entered = join(entered, v)
+		if m != torch.GradUnchanged && mode != torch.GradOff {
+			mode = m
+		}
+	}
+	switch mode {
 	case torch.GradOff:
 		in.off = true
 	case torch.GradOn:
 		in.off = false
 	case torch.GradByFlag:
-		if on, known := flag.truth(); known {
+		if on, known := manager.truth(); known {
 			in.off = !on
 		}
 	}
+	return orPlain(entered)
 }
 
-// gradMode is what entering a context manager at n does to grad mode, with its
-// flag.
-func (in *interpreter) gradMode(n syntax.NodeID, manager *Value) (torch.GradMode, *Value) {
-	mode := torch.GradUnchanged
+// enterObject enters one object that a context manager may be.
+func (in *interpreter) enterObject(n syntax.NodeID, id ObjectID) (torch.GradMode, *Value) {
+	info := in.objects[id]
+	switch info.kind {
+	case objectGuard:
+		return torch.GradContext(info.name), object(id)
+	case objectInstance:
+		enter := in.methodOf(n, id, "__enter__")
+		if enter == nil {
+			return torch.GradUnchanged, object(id)
+		}
+		in.entering = torch.GradUnchanged
+		v := in.apply(n, enter, arguments{})
+		return in.entering, v
+	case objectGenerator:
+		v := in.resume(n, id)
+		if info.code != nil && info.code.context {
+			return info.yieldGrad, v
+		}
+		return torch.GradUnchanged, v
+	}
+	if torch.Executors[info.name] {
+		return torch.GradUnchanged, object(id)
+	}
+	unknown, _ := in.newObject(objectKey{at: in.site(n), kind: objectUnknown, name: "entered"})
+	return torch.GradUnchanged, object(unknown)
+}
+
+// exit leaves a context manager: its __exit__ may clear what was kept.
+func (in *interpreter) exit(n syntax.NodeID, manager *Value) {
 	for _, id := range manager.objects {
-		info := in.objects[id]
-		switch info.kind {
-		case objectGuard:
-			if mode = torch.GradContext(info.name); mode == torch.GradOff {
-				return mode, manager
-			}
-		case objectInstance: // its __enter__ may enter another one
-			enter := in.methodOf(n, id, "__enter__")
-			if enter == nil {
-				continue
-			}
-			in.entering = torch.GradUnchanged
-			in.apply(n, enter, arguments{})
-			if in.entering != torch.GradUnchanged {
-				mode = in.entering
-			}
-		case objectGenerator:
-			if info.code != nil && info.code.context {
-				in.resume(in.frame.module.Tree.Root(), id)
-				if m := info.yieldGrad; m != torch.GradUnchanged {
-					mode = m
-				}
-			}
+		if in.state == nil || in.objects[id].kind != objectInstance {
+			continue
+		}
+		if exit := in.methodOf(n, id, "__exit__"); exit != nil {
+			off := in.off
+			in.apply(n, exit, arguments{positional: []*Value{noValue, noValue, noValue}})
+			in.off = off
 		}
 	}
-	return mode, manager
 }
 
 // recording is the grad mode that runs.

@@ -27,6 +27,7 @@ type storeEvent struct {
 	ofModule bool // the place is what a module keeps across its calls
 	shape    Shape
 	parts    []part
+	kept     Place // which of the graphs added no backward has freed since
 }
 
 type growthKey struct {
@@ -57,6 +58,9 @@ func (in *interpreter) store(p Place, v *Value, stmt, expr, target syntax.NodeID
 	in.write(p, v)
 	if in.dry || v == nil {
 		return
+	}
+	if in.objects[p.object].kind == objectScope {
+		in.defined[p] = definition{in.frame.call, Location{in.frame.module, expr}}
 	}
 	all := in.shallow(v)
 	if in.sure(all) > NoGraph && !in.fromHeader(all, p) {
@@ -131,7 +135,17 @@ func (in *interpreter) note(l *loop, e *storeEvent) {
 	if !in.consuming {
 		e.parts = in.parts(e.expr, nil, 0)
 	}
+	in.stores++
+	e.kept = Place{kept, in.stores}
+	in.state.set(e.kept, &Value{atoms: slices.DeleteFunc(slices.Clone(e.added), in.freed)})
 	l.events = append(l.events, e)
+}
+
+// isKept reports whether no backward has freed the graph of an origin on the
+// paths that a store is on.
+func (in *interpreter) isKept(e *storeEvent, x Atom) bool {
+	v := in.state.get(e.kept)
+	return v != nil && v.atoms.has(x)
 }
 
 // judge decides, at the end of the last pass over l, which stores make their
@@ -196,7 +210,7 @@ func (in *interpreter) fresh(l *loop, from atoms, g *growth, seen map[Atom]bool)
 				continue
 			}
 			g.fresh = append(g.fresh, x)
-			if info.leaf || info.saves && !in.freed(x) {
+			if info.leaf || info.saves && (!in.freed(x) || in.isKept(g.event, x)) {
 				g.unfreed = append(g.unfreed, x)
 			}
 		case atomCarried, atomChained:

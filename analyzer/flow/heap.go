@@ -163,6 +163,9 @@ func (in *interpreter) renew(id ObjectID) {
 			in.state.set(Place{id, f}, nil)
 		}
 	}
+	if info.kind == objectContainer {
+		in.state.set(Place{id, elementKeys}, nil)
+	}
 	in.births++
 	info.born = in.births
 }

@@ -45,10 +45,10 @@ func (in *interpreter) runHost(class ObjectID, host *torch.Host) {
 	}
 	h.self = instance.objects[0]
 	in.phase(h, torch.Before)
-	in.iterate(in.tree().Child(h.at, syntax.FieldName), false, calledLoop, func() {
+	in.iterate(in.tree().Child(h.at, syntax.FieldName), extent{}, calledLoop, func() {
 		in.phase(h, torch.EpochStart)
 		if steps >= 0 {
-			in.iterate(steps, false, calledLoop, func() { in.step(h) })
+			in.iterate(steps, extent{}, calledLoop, func() { in.step(h) })
 		}
 		in.runEvaluation(h, evaluations, torch.EvalStart, torch.EvalStep, torch.EvalEnd)
 		in.phase(h, torch.EpochEnd)
@@ -119,7 +119,7 @@ func (in *interpreter) runEvaluation(h *hosted, loop syntax.NodeID, start, step,
 	in.off = true
 	in.phase(h, start)
 	if loop >= 0 {
-		in.iterate(loop, false, calledLoop, func() { in.phase(h, step) })
+		in.iterate(loop, extent{}, calledLoop, func() { in.phase(h, step) })
 	}
 	in.phase(h, end)
 	in.off = off

@@ -37,6 +37,7 @@ type analysis struct {
 	reuses     map[Atom]*reuse      // a backward reaches what an earlier iteration left
 	seeds      map[Place][]Location // stores of a graph that do not depend on the place's old value
 	growths    map[growthKey]*growth
+	defined    map[Place]definition // of variables
 	histories  map[codeKey]*history
 	// activity counts recorded operations, backwards and new modules: a
 	// function that leaves it alone has nothing to do with graphs.
@@ -46,6 +47,7 @@ type analysis struct {
 	births, oldestWritten int
 	total, poll           int // work in all, and at which total to look whether to stop
 	stopped               bool
+	stores                Symbol // counts the stores that were noted
 
 	*summaryUses
 	making summaryMaking
@@ -59,13 +61,13 @@ func newAnalysis(ctx context.Context, w *Workspace) *analysis {
 		objectIDs: map[objectKey]ObjectID{}, loops: map[site]*loop{}, calls: map[callSite]*callSite{},
 		ran: map[unitKey]bool{}, values: map[*names.Module][]*Value{}, visited: map[codeKey]bool{},
 		proved: map[Atom]bool{}, needed: map[Atom]bool{}, escaped: map[Atom]bool{}, freedAt: map[Atom]site{}, retainedAt: map[Atom]site{}, reuses: map[Atom]*reuse{},
-		growths: map[growthKey]*growth{}, seeds: map[Place][]Location{}, histories: map[codeKey]*history{},
+		growths: map[growthKey]*growth{}, defined: map[Place]definition{}, seeds: map[Place][]Location{}, histories: map[codeKey]*history{},
 	}
 	for _, name := range reservedSymbols {
 		a.symbol(name)
 	}
-	a.atoms = append(a.atoms, atomInfo{})                                // no atom is 0
-	a.objects = []*objectInfo{ledger: {}, modes: {}, argumentLeaves: {}} // facts about the run
+	a.atoms = append(a.atoms, atomInfo{})                                          // no atom is 0
+	a.objects = []*objectInfo{ledger: {}, kept: {}, modes: {}, argumentLeaves: {}} // facts about the run
 	return a
 }
 
@@ -94,11 +96,12 @@ type frame struct {
 	code    *code
 	depth   int
 
-	base    *state // the state at entry
-	returns []*state
-	result  *Value
-	yields  *Value
-	loops   []*loopExits
+	base     *state // the state at entry
+	activity int    // and the activity then
+	returns  []*state
+	result   *Value
+	yields   *Value
+	loops    []*loopExits
 }
 
 // execution is where the interpreter is and under which conditions.
@@ -117,6 +120,8 @@ type execution struct {
 	// backwards and optimizes say that the running root did so outside of any
 	// loop: it is one step of a training.
 	backwards, optimizes bool
+	// recursions are the functions that run as loops over calls of themselves.
+	recursions []*recursion
 	// entering is what the running __enter__ has done to grad mode so far.
 	entering torch.GradMode
 }

@@ -86,6 +86,17 @@ func (in *interpreter) stepped(v *Value, step Atom, depth int) *Value {
 	return &c
 }
 
+// extent is how many steps a loop takes.
+type extent struct {
+	few   bool // as many as the program has parts, not as there is data
+	times int  // where a literal says so, else 0
+}
+
+// extentOf is how many steps a loop over v takes.
+func (in *interpreter) extentOf(v *Value) extent {
+	return extent{few: in.few(v), times: v.times}
+}
+
 // few reports whether iterating over v takes as many steps as the program has
 // parts rather than as there is data.
 func (in *interpreter) few(v *Value) bool {
@@ -132,8 +143,11 @@ func (in *interpreter) holdsModules(id ObjectID) bool {
 }
 
 // fewSteps is how many iterations of a loop with a literal count are too few
-// to matter.
-const fewSteps = 10
+// to matter; loops within each other matter from manySteps in all.
+const (
+	fewSteps  = 10
+	manySteps = 30
+)
 
 // iterated is one of the layers of a module that is iterated over.
 func (in *interpreter) iterated(n syntax.NodeID, id ObjectID) *Value {
@@ -201,13 +215,16 @@ func (in *interpreter) generator(n syntax.NodeID) *Value {
 	return v
 }
 
+// concurrentMap is the map of a pool of threads.
+const concurrentMap = "map in threads"
+
 // lazily makes an iterator over iterators: zip, enumerate, map.
 func (in *interpreter) lazily(n syntax.NodeID, name string, args arguments) *Value {
 	id, info := in.newObject(objectKey{at: in.site(n), kind: objectGenerator, name: name})
 	info.args = args
 	v := object(id)
 	iterables := args.positional
-	if (name == "map" || name == "filter" || name == "itertools.starmap") && len(iterables) > 0 {
+	if (name == "map" || name == concurrentMap || name == "filter" || name == "itertools.starmap") && len(iterables) > 0 {
 		iterables = iterables[1:]
 	}
 	if name == "itertools.islice" || name == "enumerate" {
@@ -215,6 +232,7 @@ func (in *interpreter) lazily(n syntax.NodeID, name string, args arguments) *Val
 	}
 	v.structural = false
 	for _, it := range iterables {
+		v.times = it.times
 		if in.few(it) {
 			v.structural = true
 		} else if name == "itertools.chain" {
@@ -248,13 +266,16 @@ func (in *interpreter) resume(n syntax.NodeID, id ObjectID) *Value {
 			return &Value{kinds: KindObject, elements: []*Value{in.elementOf(n, args.star)}, variadic: true}
 		}
 		return tuple(es...)
-	case "map":
+	case "map", concurrentMap:
 		if len(args.positional) < 2 {
 			return plain
 		}
 		var each arguments
 		for i := 1; i < len(args.positional); i++ {
 			each.positional, each.exprs = append(each.positional, element(i)), append(each.exprs, args.expr(i, n))
+		}
+		if info.name == concurrentMap {
+			return in.unguarded(n, args.positional[0], each)
 		}
 		return in.apply(n, args.positional[0], each)
 	case "itertools.starmap":
@@ -338,21 +359,9 @@ func (in *interpreter) sum(n syntax.NodeID, args arguments) *Value {
 	if !in.isLazy(it) {
 		return in.operate(n, false, start, in.elementOf(expr, it))
 	}
-	id := in.allocate(objectScope, n)
-	acc := Place{id, runningSum}
-	in.write(acc, start)
-	element := in.generated(expr)
-	in.iterate(n, in.few(it), forLoop, func() {
-		v := in.next(n, expr, it)
-		in.remember(element, v)
-		in.consuming = element == expr
-		in.store(acc, in.operate(n, false, in.state.get(acc), v), n, element, n)
-		in.consuming = false
+	return in.fold(n, expr, it, start, func(sum, element *Value) (*Value, syntax.NodeID) {
+		return in.operate(n, false, sum, element), syntax.NoNode
 	})
-	if in.state == nil {
-		return plain
-	}
-	return orPlain(in.state.get(acc))
 }
 
 // reduce is functools.reduce(f, it, start).
@@ -361,10 +370,75 @@ func (in *interpreter) reduce(n syntax.NodeID, args arguments) *Value {
 	if f == nil || it == nil {
 		return plain
 	}
-	v := in.elementOf(args.expr(1, n), it)
-	start := args.at(2, "")
+	expr := args.expr(1, n)
+	start := args.at(2, "initial")
 	if start == nil {
-		start = v
+		if start = in.elementOf(expr, it); in.state == nil {
+			return plain
+		}
 	}
-	return in.apply(n, f, arguments{positional: []*Value{start, v}, exprs: []syntax.NodeID{n, n}})
+	return in.fold(n, expr, it, start, func(acc, element *Value) (*Value, syntax.NodeID) {
+		v := in.apply(n, f, arguments{positional: []*Value{acc, element}, exprs: []syntax.NodeID{n, n}})
+		return v, in.resultExpr(f)
+	})
+}
+
+// fold is a loop at n over an iterable that combines what it has so far with
+// each element. combine gives the new value and, where the program writes one,
+// the expression that says how it is made.
+func (in *interpreter) fold(n, expr syntax.NodeID, it, start *Value, combine func(acc, element *Value) (*Value, syntax.NodeID)) *Value {
+	id := in.allocate(objectScope, n)
+	acc := Place{id, runningSum}
+	in.write(acc, start)
+	element := in.generated(expr)
+	in.iterate(n, in.extentOf(it), forLoop, func() {
+		e := in.next(n, expr, it)
+		if in.state == nil {
+			return
+		}
+		in.remember(element, e)
+		v, made := combine(in.state.get(acc), e)
+		if in.state == nil {
+			return
+		}
+		if made < 0 {
+			made = element
+		}
+		in.consuming = made == expr
+		in.store(acc, v, n, made, n)
+		in.consuming = false
+	})
+	if in.state == nil {
+		return plain
+	}
+	return orPlain(in.state.get(acc))
+}
+
+// resultExpr is the expression that a function of this file returns, if it has
+// just one.
+func (in *interpreter) resultExpr(f *Value) syntax.NodeID {
+	if len(f.objects) != 1 {
+		return syntax.NoNode
+	}
+	c := in.objects[f.objects[0]].code
+	if c == nil || c.module != in.frame.module {
+		return syntax.NoNode
+	}
+	t := c.module.Tree
+	if t.Kind(c.node) == syntax.Lambda {
+		return t.Child(c.node, syntax.FieldBody)
+	}
+	var found syntax.NodeID = syntax.NoNode
+	for n := c.node + 1; n < t.End(c.node); n++ {
+		switch t.Kind(n) {
+		case syntax.ReturnStatement:
+			if found >= 0 {
+				return syntax.NoNode
+			}
+			found = t.First(n)
+		case syntax.FunctionDefinition, syntax.Lambda:
+			n = t.End(n) - 1
+		}
+	}
+	return found
 }

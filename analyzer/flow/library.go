@@ -37,6 +37,10 @@ func (in *interpreter) callPython(n syntax.NodeID, name string, args arguments) 
 	if container, ok := torch.Containers[name]; ok {
 		return in.newContainer(n, name, container, args)
 	}
+	if torch.Executors[name] {
+		id, _ := in.newObject(objectKey{at: in.site(n), kind: objectUnknown, name: name})
+		return object(id)
+	}
 	if torch.Progress[name] || name == identity {
 		if first == nil {
 			return &Value{kinds: KindUnknown}
@@ -58,6 +62,7 @@ func (in *interpreter) callPython(n syntax.NodeID, name string, args arguments) 
 	case "range":
 		return numbers(args.positional)
 	case "next":
+		in.draws()
 		if first == nil {
 			return plain
 		}
@@ -77,6 +82,10 @@ func (in *interpreter) callPython(n syntax.NodeID, name string, args arguments) 
 		return in.reduce(n, args)
 	case "typing.cast", "torch.jit.annotate":
 		return orPlain(args.at(1, "val"))
+	case "collections.namedtuple":
+		return in.namedTuple(n, args)
+	case "dataclasses.replace", "copy.replace":
+		return in.replaced(n, orPlain(first), args.keyword)
 	case "functools.wraps", "functools.update_wrapper":
 		return in.library(identity)
 	case "copy.copy":
@@ -89,7 +98,13 @@ func (in *interpreter) callPython(n syntax.NodeID, name string, args arguments) 
 	case "copy.deepcopy":
 		return in.deepcopy(n, first)
 	case "threading.Thread":
-		return in.thread(n, args)
+		return in.thread(n, args.at(1, "target"), args.at(3, "args"))
+	case "threading.Timer":
+		return in.thread(n, args.at(1, "function"), args.at(2, "args"))
+	case "asyncio.to_thread":
+		if first != nil {
+			return in.unguarded(n, first, args.rest())
+		}
 	case "tqdm.trange":
 		return &Value{kinds: KindUnknown}
 	}
@@ -180,13 +195,17 @@ func numbers(limits []*Value) *Value {
 	if len(limits) == 0 {
 		return v
 	}
-	if k, ok := limits[0].literalOf().(int); ok && k <= fewSteps {
-		if len(limits) == 1 {
-			v.structural = true
-		} else if stop, ok := limits[1].literalOf().(int); ok && stop-k <= fewSteps {
-			v.structural = true
+	first, ok := limits[0].literalOf().(int)
+	if !ok {
+		return v
+	}
+	if v.times = first; len(limits) > 1 {
+		last, ok := limits[1].literalOf().(int)
+		if v.times = last - first; !ok {
+			return v
 		}
 	}
+	v.structural = v.structural || v.times <= fewSteps
 	return v
 }
 
@@ -217,22 +236,4 @@ func (in *interpreter) setattr(n syntax.NodeID, args arguments) *Value {
 		}
 	}
 	return noValue
-}
-
-// thread runs what a thread is made to run. Grad mode is a thread's own: the
-// guard of the caller does not reach it.
-func (in *interpreter) thread(n syntax.NodeID, args arguments) *Value {
-	target := args.named("target")
-	if target == nil {
-		return plain
-	}
-	var passed arguments
-	if v := args.named("args"); v != nil && v.elements != nil && !v.variadic {
-		passed.positional = v.elements
-	}
-	off := in.off
-	in.off = false
-	in.apply(n, target, passed)
-	in.off = off
-	return plain
 }

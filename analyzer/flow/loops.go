@@ -6,11 +6,12 @@ import (
 
 // loop is one loop in one calling context.
 type loop struct {
-	at      site
-	parent  *loop // the loop that runs it, across calls
-	frame   *frame
-	bounded bool // takes few steps, however much data there is
-	trains  bool // a backward or an optimizer step runs in it
+	at     site
+	parent *loop // the loop that runs it, across calls
+	frame  *frame
+	steps  extent
+	draws  bool // takes the next piece of data
+	trains bool // a backward or an optimizer step runs in it
 	// implicit says that it is no loop of the text: code that is not seen calls
 	// the function again and again.
 	implicit bool
@@ -112,9 +113,9 @@ func stripElements(es []*Value) []*Value {
 // maxPasses bounds how often the body of a loop is run until it has no news.
 const maxPasses = 3
 
-// iterate runs a loop at n. once runs one iteration, its binding of targets
+// iterate runs a loop of so many steps at n. once runs one iteration, its binding of targets
 // included; it may leave in.state nil.
-func (in *interpreter) iterate(n syntax.NodeID, bounded bool, kind loopKind, once func()) {
+func (in *interpreter) iterate(n syntax.NodeID, steps extent, kind loopKind, once func()) {
 	if in.state == nil {
 		return
 	}
@@ -124,7 +125,7 @@ func (in *interpreter) iterate(n syntax.NodeID, bounded bool, kind loopKind, onc
 		l = &loop{at: at, back: map[Place]carry{}}
 		in.loops[at] = l
 	}
-	l.parent, l.frame, l.bounded, l.implicit, l.written = in.loop, in.frame, bounded, kind == calledLoop, nil
+	l.parent, l.frame, l.steps, l.implicit, l.written = in.loop, in.frame, steps, kind == calledLoop, nil
 	outer, base, wasDry := in.loop, in.state, in.dry
 	clear(l.back)
 	var breaks []*state

@@ -33,6 +33,12 @@ func (in *interpreter) methodCall(n, receiver syntax.NodeID, obj *Value, name st
 		case objectModule:
 			out = join(out, in.moduleMethod(n, obj, id, name, args))
 		case objectInstance:
+			if name == "_replace" {
+				return in.replaced(n, obj, args.keyword)
+			}
+			if v := in.startThread(n, id, name); v != nil {
+				return v
+			}
 			if in.isModuleClass(info.class) {
 				if v := in.moduleMethod(n, obj, id, name, args); v != nil {
 					out = join(out, v)
@@ -99,11 +105,15 @@ func (a *analysis) isOptimizer(id ObjectID) bool {
 }
 
 // callable reports whether v may be a function of the program.
-func (a *analysis) callable(v *Value) bool {
+func (in *interpreter) callable(v *Value) bool {
 	for _, id := range v.objects {
-		switch a.objects[id].kind {
+		switch info := in.objects[id]; info.kind {
 		case objectFunction, objectBound, objectClass, objectPartial:
 			return true
+		case objectInstance:
+			if v, _ := in.classAttribute(info.class, in.symbol("__call__")); v != nil {
+				return true
+			}
 		}
 	}
 	return false
@@ -118,6 +128,9 @@ func (a *analysis) isLibrary(obj *Value) bool {
 // may show what it is.
 func (in *interpreter) unknownMethod(n, receiver syntax.NodeID, obj *Value, id ObjectID, name string, args arguments) *Value {
 	info := in.objects[id]
+	if v := in.executorMethod(n, id, name, args); v != nil {
+		return v
+	}
 	if torch.ModuleMethods[name] && !(name == "train" && len(args.positional) > 1) && name != "eval" || name == "eval" && len(args.values()) == 0 {
 		if in.state.get(Place{id, anyElement}) == nil {
 			info.model = info.model || !torch.OptimizerMethods[name]
@@ -152,10 +165,14 @@ func (in *interpreter) unknownMethod(n, receiver syntax.NodeID, obj *Value, id O
 		if len(args.positional) == 1 && in.callable(args.positional[0]) { // optimizer.step(closure)
 			return in.apply(n, args.positional[0], arguments{})
 		}
+	case "run_in_executor":
+		if len(args.positional) > 1 {
+			rest := args.rest()
+			return in.unguarded(n, rest.positional[0], rest.rest())
+		}
 	case "enter_context":
 		if len(args.positional) == 1 {
-			in.enter(n, args.positional[0])
-			return args.positional[0]
+			return in.enter(n, args.positional[0])
 		}
 	}
 	return nil

@@ -223,7 +223,7 @@ func (in *interpreter) runRoot(r *root, waiting []*root) {
 		return
 	}
 	if r.class != 0 && in.isModuleClass(r.class) && r.name == "forward" {
-		in.iterate(r.at, false, calledLoop, func() { in.activate(r, receiver, in.activations(r.code)) })
+		in.iterate(r.at, extent{}, calledLoop, func() { in.activate(r, receiver, in.activations(r.code)) })
 		return
 	}
 	before, seeds := in.state, maps.Clone(in.seeds)

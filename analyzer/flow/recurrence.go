@@ -74,7 +74,7 @@ func (in *interpreter) reuseOf(g *growth) *reuse {
 // reuseFact is the reuse of a growth as facts tell it.
 func (in *interpreter) reuseFact(g *growth) (Reuse, bool) {
 	e, l := g.event, g.loop
-	if g.reused == nil || l.bounded || !in.saved(g.fresh) {
+	if g.reused == nil || l.steps.few || !in.saved(g.fresh) {
 		return Reuse{}, false
 	}
 	f := Reuse{

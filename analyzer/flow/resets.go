@@ -27,7 +27,7 @@ func (in *interpreter) noteResets(condition syntax.NodeID) func(Place, []*Value,
 				resets = resets || written[i] && !own
 				fills = fills || written[i] && !own && v != nil && in.sure(in.reach(v)) > NoGraph
 			}
-			if depends && resets && !in.initialises(condition, p, fills) {
+			if depends && resets && !in.initialises(condition, l, p, fills) {
 				joined = joined.with(in.header(atomReset, l, p))
 			}
 		}
@@ -40,22 +40,22 @@ func (v *Value) holds(x Atom) bool {
 	return v.atoms.has(x) || slices.ContainsFunc(v.elements, func(e *Value) bool { return e != nil && e.holds(x) })
 }
 
-// initialises reports whether a condition asks if p has its first value: x is
-// None, not x, key not in d, step == 0. fills says that the value it is given
-// then carries a graph itself.
-func (in *interpreter) initialises(condition syntax.NodeID, p Place, fills bool) bool {
+// initialises reports whether a condition asks if p has its first value in the
+// loop l: x is None, not x, key not in d, step == 0. fills says that the value
+// it is given then carries a graph itself.
+func (in *interpreter) initialises(condition syntax.NodeID, l *loop, p Place, fills bool) bool {
 	if condition < 0 {
 		return false
 	}
 	t := in.tree()
 	switch t.Kind(condition) {
 	case syntax.ParenthesizedExpression:
-		return in.initialises(t.First(condition), p, fills)
+		return in.initialises(t.First(condition), l, p, fills)
 	case syntax.NotOperator:
 		arg := t.Child(condition, syntax.FieldArgument)
-		return in.initialises(arg, p, fills) || t.Kind(arg) == syntax.Call && fills
+		return in.initialises(arg, l, p, fills) || t.Kind(arg) == syntax.Call && fills
 	case syntax.BooleanOperator:
-		return in.initialises(t.Child(condition, syntax.FieldLeft), p, fills) || in.initialises(t.Child(condition, syntax.FieldRight), p, fills)
+		return in.initialises(t.Child(condition, syntax.FieldLeft), l, p, fills) || in.initialises(t.Child(condition, syntax.FieldRight), l, p, fills)
 	case syntax.Identifier, syntax.Attribute:
 		return fills || in.names(condition, p) // first, self.initialised, total
 	case syntax.Call:
@@ -75,10 +75,25 @@ func (in *interpreter) initialises(condition syntax.NodeID, p Place, fills bool)
 		case "in", "not in":
 			return true
 		case "==", "!=", ">", "<=", "<", ">=":
-			return in.isReference(left) && right >= 0 && t.Kind(right) == syntax.Integer
+			if !in.isReference(left) || right < 0 || t.Kind(right) != syntax.Integer {
+				return false
+			}
+			k := in.literal(right).literal
+			return k == 0 || k == 1 || !in.names(left, p) && !in.startsAnew(left, l)
 		}
 	}
 	return false
+}
+
+// startsAnew reports whether the variable or attribute n is set back on some
+// path of an iteration, as the counter of a window is.
+func (in *interpreter) startsAnew(n syntax.NodeID, l *loop) bool {
+	p := in.placeOf(n)
+	if p == nil {
+		return false
+	}
+	v := l.back[*p].value
+	return v != nil && v.atoms.has(in.header(atomReset, l, *p))
 }
 
 // isReference reports whether n is a name or an attribute.

@@ -95,8 +95,8 @@ func (in *interpreter) describe(s *signature, v *Value) bool {
 			s.text.WriteByte('p')
 		}
 	}
-	if v.structural {
-		s.text.WriteByte('s')
+	if v.structural || v.times > 0 {
+		fmt.Fprintf(&s.text, "%t%d", v.structural, v.times)
 	}
 	switch l := telling(v).(type) {
 	case bool, int:

@@ -111,7 +111,7 @@ func merge(base *state, onJoin func(p Place, sides []*Value, written []bool, joi
 					v = old
 				}
 				sides[i] = v
-				joined = join(joined, v)
+				joined = joinAt(p, joined, v)
 			}
 			if onJoin != nil {
 				joined = onJoin(p, sides, written, joined)
@@ -127,12 +127,22 @@ func merge(base *state, onJoin func(p Place, sides []*Value, written []bool, joi
 }
 
 // Some objects hold no values of the program but facts about the run: the
-// ledger, which graphs a backward has freed; modes, whether the model is in
+// ledger, which graphs a backward has freed; kept, which graphs of a store none
+// has freed on the paths that the store is on; modes, whether the model is in
 // evaluation mode; argumentLeaves, the values that a call being summarised is
 // given.
 const (
 	ledger ObjectID = iota
+	kept
 	modes
 	argumentLeaves
 	firstObject
 )
+
+// joinAt is join for the values of one place.
+func joinAt(p Place, a, b *Value) *Value {
+	if p.object == kept && a != nil && b != nil { // freed on some path is freed
+		return &Value{atoms: a.atoms.intersection(b.atoms)}
+	}
+	return join(a, b)
+}

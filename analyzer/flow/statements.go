@@ -64,6 +64,7 @@ func (in *interpreter) statement(n syntax.NodeID) {
 		v := noValue
 		if first := t.First(n); first >= 0 {
 			v = in.expression(first)
+			in.returned(n, first, v)
 		}
 		in.frame.result = join(in.frame.result, v)
 		in.frame.returns = append(in.frame.returns, in.state)

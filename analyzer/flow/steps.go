@@ -20,13 +20,13 @@ func (in *interpreter) runSteps(r *root, waiting []*root) {
 	n := r.at
 	base := in.state
 	in.state = base.push()
-	in.iterate(n, false, calledLoop, func() { in.activate(r, receiver, in.strangers(r.code)) })
+	in.iterate(n, extent{}, calledLoop, func() { in.activate(r, receiver, in.strangers(r.code)) })
 	l := in.loops[in.site(n)]
 	if l == nil || !in.forget(l) {
 		return
 	}
 	in.state = base.push()
-	in.iterate(n, false, calledLoop, func() {
+	in.iterate(n, extent{}, calledLoop, func() {
 		in.activate(r, receiver, in.strangers(r.code))
 		for _, other := range waiting {
 			if other != r && other.class == r.class && other.code.kind == plainFunction && !strings.HasPrefix(other.name, "__") && in.state != nil {

@@ -39,7 +39,9 @@ type Value struct {
 	// structural says that iterating over the value takes as many steps as the
 	// program has parts (layers, parameters, keys), not as there is data.
 	structural bool
-	literal    any // string, int, bool or nil: the value of a literal
+	// times is how many steps that takes where a literal says so, else 0.
+	times   int
+	literal any // string, int, bool or nil: the value of a literal
 }
 
 var (

@@ -223,11 +223,14 @@ func (b *binder) capture(n syntax.NodeID, s *Scope) {
 	for c := range t.Children(n) {
 		switch t.Kind(c) {
 		case syntax.DottedName:
-			if first := t.First(c); first >= 0 && t.Next(first) < 0 {
+			ofClass := t.Kind(n) == syntax.ClassPattern && c == t.First(n)
+			if first := t.First(c); first >= 0 && t.Next(first) < 0 && !ofClass {
 				s.bound[t.Text(c)] = true
 			}
 		case syntax.Identifier:
-			s.bound[t.Text(c)] = true
+			if t.Kind(n) != syntax.KeywordPattern { // there it names an attribute
+				s.bound[t.Text(c)] = true
+			}
 		case syntax.AsPatternTarget:
 			for d := range t.Children(c) {
 				b.target(d, s)

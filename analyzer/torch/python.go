@@ -15,11 +15,21 @@ var Builtins = set(`float int bool str repr len hash id format isinstance issubc
 // Iterators are calls that give an iterator over what they are given: what
 // they do is done where it is consumed.
 var Iterators = set(`zip enumerate map filter reversed iter
-	itertools.islice itertools.chain itertools.cycle itertools.zip_longest itertools.starmap`)
+	itertools.islice itertools.chain itertools.cycle itertools.zip_longest itertools.starmap itertools.accumulate`)
 
 // Progress are calls that show how far a loop is and hand on what they iterate
 // over.
-var Progress = set(`tqdm tqdm.tqdm tqdm.auto.tqdm tqdm.notebook.tqdm tqdm.std.tqdm rich.progress.track`)
+var Progress = set(`tqdm tqdm.tqdm tqdm.auto.tqdm tqdm.notebook.tqdm tqdm.std.tqdm rich.progress.track
+	concurrent.futures.as_completed`)
+
+// Executors are pools of threads: they run what they are given in threads of
+// their own.
+var Executors = set(`concurrent.futures.ThreadPoolExecutor multiprocessing.pool.ThreadPool multiprocessing.dummy.Pool`)
+
+// ThreadClass reports whether a dotted name is that of a class of threads.
+func ThreadClass(dotted string) bool {
+	return dotted == "threading.Thread" || dotted == "threading.Timer"
+}
 
 // NumberTypes are the builtin types whose instances hold no graph.
 var NumberTypes = set(`float int str bool`)
