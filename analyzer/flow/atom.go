@@ -74,6 +74,7 @@ type recorded struct {
 	saves  bool // keeps tensors for backward
 	leaf   bool // no backward frees it
 	custom bool // a custom autograd function that keeps tensors as attributes
+	unseen bool // made by code that was not seen
 	// parameter says that the origin is a parameter: a leaf that lives as long
 	// as its module, not a graph.
 	parameter bool
@@ -151,6 +152,7 @@ func (a *analysis) origin(at site, l *loop, r recorded) Atom {
 	info.saves = info.saves || r.saves
 	info.leaf = info.leaf || r.leaf
 	info.custom = info.custom || r.custom
+	info.unseen = info.unseen || r.unseen
 	info.parameter = info.parameter || r.parameter
 	info.sure = max(info.sure, r.sure)
 	return id
@@ -266,6 +268,9 @@ func (in *interpreter) newOrigin(at site, r recorded) Atom {
 	x := in.origin(at, in.loop, r)
 	if in.freed(x) {
 		in.state.set(Place{ledger, Symbol(x)}, nil)
+	}
+	if len(in.retainedBy[x]) > 0 {
+		in.state.set(Place{retained, Symbol(x)}, nil)
 	}
 	return x
 }

@@ -12,8 +12,8 @@ func (in *interpreter) freed(x Atom) bool {
 	return in.state.get(Place{ledger, Symbol(x)}) != nil
 }
 
-// backward runs a backward over v at n.
-func (in *interpreter) backward(n syntax.NodeID, v *Value, retain bool) {
+// backward runs a backward at n over v, the value of expr.
+func (in *interpreter) backward(n, expr syntax.NodeID, v *Value, args arguments) {
 	if v == nil {
 		return
 	}
@@ -21,6 +21,11 @@ func (in *interpreter) backward(n syntax.NodeID, v *Value, retain bool) {
 	in.backwards = in.backwards || !in.repeats()
 	in.trains()
 	reached := in.throughCalls(in.reach(v))
+	in.meetsRetained(reached)
+	retain := args.retain()
+	if argument := args.keywordNode("retain_graph"); retain && argument >= 0 && args.named("create_graph") == nil {
+		in.retains(n, expr, argument, v, reached)
+	}
 	if in.sure(reached) < Certain {
 		in.prove(in.reach(v))
 	}
@@ -161,7 +166,7 @@ func (a arguments) retain() bool { return a.isTrue("retain_graph") || a.isTrue("
 func (in *interpreter) gradients(n syntax.NodeID, args arguments) *Value {
 	outputs := args.at(0, "outputs")
 	create := args.isTrue("create_graph")
-	in.backward(n, outputs, args.retain())
+	in.backward(n, args.source(0, "outputs", n), outputs, args)
 	gradient := freshData
 	if create && !in.off && outputs != nil {
 		gradient = &Value{kinds: KindTensor, atoms: in.chain(outputs.atoms).union(atoms{in.newOrigin(in.site(n), recorded{saves: true, sure: Certain})})}
@@ -170,11 +175,11 @@ func (in *interpreter) gradients(n syntax.NodeID, args arguments) *Value {
 }
 
 // backwardCall is loss.backward() or accelerator.backward(loss).
-func (in *interpreter) backwardCall(n syntax.NodeID, obj *Value, name string, args arguments) *Value {
-	target := obj
+func (in *interpreter) backwardCall(n, receiver syntax.NodeID, obj *Value, name string, args arguments) *Value {
+	target, expr := obj, receiver
 	if len(args.positional) > 0 && (name != "backward" || !obj.is(KindTensor) && in.sure(args.positional[0].atoms) >= in.sure(obj.atoms)) {
-		target = args.positional[0]
+		target, expr = args.positional[0], args.expr(0, n)
 	}
-	in.backward(n, target, args.retain())
+	in.backward(n, expr, target, args)
 	return noValue
 }

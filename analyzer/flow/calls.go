@@ -81,15 +81,23 @@ func (a arguments) expr(i int, otherwise syntax.NodeID) syntax.NodeID {
 // source is the expression of the i-th positional argument or of the one of
 // that name, if it has one.
 func (a arguments) source(i int, name string, otherwise syntax.NodeID) syntax.NodeID {
-	if i < len(a.positional) {
+	if i >= 0 && i < len(a.positional) {
 		return a.expr(i, otherwise)
 	}
+	if n := a.keywordNode(name); n >= 0 {
+		return n
+	}
+	return otherwise
+}
+
+// keywordNode is the expression of the keyword argument of a name, or NoNode.
+func (a arguments) keywordNode(name string) syntax.NodeID {
 	for _, k := range a.keyword {
 		if k.name == name {
 			return k.expr
 		}
 	}
-	return otherwise
+	return syntax.NoNode
 }
 
 // arguments evaluates the arguments of a call.

@@ -12,8 +12,10 @@ import (
 
 // Facts are what the analysis found out about one module.
 type Facts struct {
-	Growths []Growth // by position
-	Reuses  []Reuse  // by position
+	// All by position.
+	Growths    []Growth
+	Reuses     []Reuse
+	Retentions []Retention
 }
 
 // Location is a place in the text of a module.
@@ -146,6 +148,7 @@ func (in *interpreter) facts() *Facts {
 		out.Growths = append(out.Growths, fact)
 	}
 	slices.SortStableFunc(out.Growths, func(a, b Growth) int { return cmp.Compare(a.Kept.Node, b.Kept.Node) })
+	out.Retentions = in.retentionFacts()
 	return out
 }
 

@@ -170,7 +170,7 @@ func (in *interpreter) judge(l *loop, end *state) {
 				continue
 			}
 		}
-		g := &growth{event: e, loop: l, stepped: end.get(Place{modes, stepped}) != nil}
+		g := &growth{event: e, loop: l, stepped: l.stepped}
 		g.reused = in.reuseOf(g)
 		in.fresh(l, e.added, g, map[Atom]bool{})
 		if len(g.fresh) == 0 && (!chained || e.collect || in.sure(e.added) < Likely) {

@@ -31,6 +31,7 @@ const (
 	objectParams    // the parameters of a module
 	objectPartial   // functools.partial
 	objectImport    // a name of another file that was not looked up yet
+	objectRetention // a backward that was asked to keep the graph
 )
 
 type objectInfo struct {

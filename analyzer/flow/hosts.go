@@ -93,7 +93,7 @@ func (in *interpreter) step(h *hosted) {
 		}
 		h.result = join(h.result, v)
 		if h.host.Returns == torch.Backwarded && !in.runsBackwardItself(h) {
-			in.backward(in.hookNode(h, hook), in.lossOf(v), false)
+			in.backward(in.hookNode(h, hook), in.hookNode(h, hook), in.lossOf(v), arguments{})
 			in.optimizerSteps()
 		}
 	}
@@ -103,7 +103,7 @@ func (in *interpreter) step(h *hosted) {
 	for path, given := range h.host.Gives {
 		if name, own := strings.CutPrefix(path, "."); own && given == torch.Losses {
 			if v := in.state.get(Place{h.self, in.symbol(name)}); v != nil {
-				in.backward(h.at, in.lossOf(v), false)
+				in.backward(h.at, h.at, in.lossOf(v), arguments{})
 			}
 		}
 	}

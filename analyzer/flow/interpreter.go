@@ -39,6 +39,11 @@ type analysis struct {
 	growths    map[growthKey]*growth
 	defined    map[Place]definition // of variables
 	histories  map[codeKey]*history
+	// retentions are the backwards that were asked to keep a graph, by their
+	// tokens on the heap; retainedBy, which of them reached an origin.
+	retentions   map[ObjectID]*retention
+	retentionIDs map[site]ObjectID
+	retainedBy   map[Atom][]*retention
 	// activity counts recorded operations, backwards and new modules: a
 	// function that leaves it alone has nothing to do with graphs.
 	activity int
@@ -62,12 +67,13 @@ func newAnalysis(ctx context.Context, w *Workspace) *analysis {
 		ran: map[unitKey]bool{}, values: map[*names.Module][]*Value{}, visited: map[codeKey]bool{},
 		proved: map[Atom]bool{}, needed: map[Atom]bool{}, escaped: map[Atom]bool{}, freedAt: map[Atom]site{}, retainedAt: map[Atom]site{}, reuses: map[Atom]*reuse{},
 		growths: map[growthKey]*growth{}, defined: map[Place]definition{}, seeds: map[Place][]Location{}, histories: map[codeKey]*history{},
+		retentions: map[ObjectID]*retention{}, retentionIDs: map[site]ObjectID{}, retainedBy: map[Atom][]*retention{},
 	}
 	for _, name := range reservedSymbols {
 		a.symbol(name)
 	}
-	a.atoms = append(a.atoms, atomInfo{})                                          // no atom is 0
-	a.objects = []*objectInfo{ledger: {}, kept: {}, modes: {}, argumentLeaves: {}} // facts about the run
+	a.atoms = append(a.atoms, atomInfo{})                                                        // no atom is 0
+	a.objects = []*objectInfo{ledger: {}, kept: {}, retained: {}, modes: {}, argumentLeaves: {}} // facts about the run
 	return a
 }
 

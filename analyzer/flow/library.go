@@ -119,10 +119,10 @@ func (in *interpreter) callTorch(n syntax.NodeID, name string, args arguments) *
 	case "torch.autograd.grad":
 		return in.gradients(n, args)
 	case "torch.autograd.backward", "torch.distributed.autograd.backward":
-		for _, v := range args.positional {
-			in.backward(n, v, args.retain())
+		for i, v := range args.positional {
+			in.backward(n, args.expr(i, n), v, args)
 		}
-		in.backward(n, args.named("tensors"), args.retain())
+		in.backward(n, args.source(-1, "tensors", n), args.named("tensors"), args)
 		return noValue
 	case "torch.nn.Parameter", "torch.nn.parameter.Parameter":
 		x := in.newOrigin(in.site(n), recorded{parameter: true, sure: Certain})

@@ -6,12 +6,13 @@ import (
 
 // loop is one loop in one calling context.
 type loop struct {
-	at     site
-	parent *loop // the loop that runs it, across calls
-	frame  *frame
-	steps  extent
-	draws  bool // takes the next piece of data
-	trains bool // a backward or an optimizer step runs in it
+	at      site
+	parent  *loop // the loop that runs it, across calls
+	frame   *frame
+	steps   extent
+	draws   bool // takes the next piece of data
+	trains  bool // a backward or an optimizer step runs in it
+	stepped bool // an optimizer steps in each iteration
 	// implicit says that it is no loop of the text: code that is not seen calls
 	// the function again and again.
 	implicit bool
@@ -150,6 +151,7 @@ func (in *interpreter) iterate(n syntax.NodeID, steps extent, kind loopKind, onc
 	}
 	in.loop, in.dry = outer, wasDry
 	if !in.dry && end != nil {
+		l.stepped = end.get(Place{modes, stepped}) != nil
 		in.judge(l, end)
 	}
 	var skip *state

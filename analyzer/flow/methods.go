@@ -19,7 +19,7 @@ func (in *interpreter) methodCall(n, receiver syntax.NodeID, obj *Value, name st
 		return nil
 	}
 	if torch.BackwardMethods[name] {
-		return in.backwardCall(n, obj, name, args)
+		return in.backwardCall(n, receiver, obj, name, args)
 	}
 	if v := in.libraryMethod(n, receiver, obj, name, args); v != nil {
 		return v

@@ -86,7 +86,7 @@ func (in *interpreter) playRole(n, receiver syntax.NodeID, id ObjectID, role tor
 	case torch.Prepares:
 		return in.prepared(args)
 	case torch.Backwards:
-		in.backward(n, first, args.retain())
+		in.backward(n, args.expr(0, n), first, args)
 		return noValue
 	case torch.Steps:
 		in.optimizerSteps()

@@ -46,6 +46,7 @@ func (in *interpreter) reproduce(n syntax.NodeID, s *summary, sig *signature) *V
 	if !in.dry {
 		for _, leaf := range s.escapes {
 			in.mark(in.escaped, in.reach(sig.leaves[leaf]))
+			in.handOver(in.reach(sig.leaves[leaf]))
 		}
 	}
 	at := in.site(n)

@@ -22,6 +22,7 @@ func (in *interpreter) callUnknown(n syntax.NodeID, f *Value, args arguments) *V
 	}
 	if !in.dry && !torch.Loggers[in.calleeName(n)] { // others may run a backward on it
 		in.mark(in.escaped, through)
+		in.handOver(through)
 	}
 	through = through.union(f.atoms)
 	level := Possible
@@ -34,7 +35,7 @@ func (in *interpreter) callUnknown(n syntax.NodeID, f *Value, args arguments) *V
 		level = Likely
 		out.size = torch.Scalar
 	}
-	x := in.newOrigin(in.site(n), recorded{saves: true, sure: level})
+	x := in.newOrigin(in.site(n), recorded{saves: true, sure: level, unseen: true})
 	in.atoms[x].through = in.chain(through)
 	if in.proved[x] {
 		in.atoms[x].sure = Certain

@@ -7,6 +7,7 @@ import (
 	collect "github.com/graphleak/graphleak/rules/leaks/collect-with-graph"
 	hiddenstate "github.com/graphleak/graphleak/rules/leaks/hidden-state-carried"
 	meter "github.com/graphleak/graphleak/rules/leaks/meter-keeps-graph"
+	retain "github.com/graphleak/graphleak/rules/leaks/needless-retain-graph"
 	statistic "github.com/graphleak/graphleak/rules/leaks/running-statistic-with-graph"
 	sideoutput "github.com/graphleak/graphleak/rules/leaks/side-output-off-backward"
 )
@@ -15,6 +16,6 @@ import (
 func All() []*rules.Rule {
 	return []*rules.Rule{
 		accumulate.Rule, collect.Rule, meter.Rule, statistic.Rule, sideoutput.Rule,
-		hiddenstate.Rule,
+		retain.Rule, hiddenstate.Rule,
 	}
 }

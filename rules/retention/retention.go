@@ -95,9 +95,7 @@ func Code(l flow.Location) string {
 func evidence(g flow.Growth) []rules.Evidence {
 	var out []rules.Evidence
 	add := func(steps ...rules.Evidence) { out = append(out, steps...) }
-	for _, l := range outermost(g.Made) {
-		add(Step(l, Code(l)+" records the graph here"))
-	}
+	add(Made(g.Made)...)
 	keeps := "is kept here"
 	if g.Collects {
 		keeps = "is stored here"

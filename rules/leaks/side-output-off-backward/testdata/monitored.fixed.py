@@ -54,7 +54,7 @@ def train_retaining(model: nn.Module, loader, optimizer):
     for x, y in loader:
         optimizer.zero_grad()
         loss = F.mse_loss(model(x), y)
-        loss.backward(retain_graph=True)
+        loss.backward(retain_graph=True)  # want: GL401 hint graph
         optimizer.step()
         total_loss += loss.detach()
     print("mean loss", total_loss.item() / len(loader))
