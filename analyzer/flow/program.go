@@ -118,7 +118,7 @@ func (in *interpreter) runRoots() {
 			}
 		}
 		begin()
-		in.runRoot(next, waiting)
+		in.runRoot(next, roots)
 		in.visited[next.key()] = true
 		next.ran = true
 	}
@@ -215,15 +215,14 @@ func calledNames(t *syntax.Tree, n syntax.NodeID) map[string]bool {
 	return out
 }
 
-// runRoot runs one function with arguments of which nothing is known. waiting
-// are all functions that nothing was seen to call.
-func (in *interpreter) runRoot(r *root, waiting []*root) {
+// runRoot runs one function with arguments of which nothing is known.
+func (in *interpreter) runRoot(r *root, roots []*root) {
 	receiver := in.receiver(r)
 	if in.state == nil || r.name == "__init__" && receiver != nil {
 		return
 	}
 	if r.class != 0 && in.isModuleClass(r.class) && r.name == "forward" {
-		in.iterate(r.at, extent{}, calledLoop, func() { in.activate(r, receiver, in.activations(r.code)) })
+		in.runRepeatedly(r, receiver, roots, func() arguments { return in.activations(r.code) })
 		return
 	}
 	before, seeds := in.state, maps.Clone(in.seeds)
@@ -231,8 +230,8 @@ func (in *interpreter) runRoot(r *root, waiting []*root) {
 	in.activate(r, receiver, arguments{})
 	if in.backwards && in.optimizes && len(r.fills) == 0 {
 		in.seeds = seeds
-		in.state = before.push()
-		in.runSteps(r, waiting)
+		in.state = before
+		in.runRepeatedly(r, receiver, roots, func() arguments { return in.strangers(r.code) })
 	}
 }
 

@@ -6,30 +6,26 @@ import (
 	"github.com/graphleak/graphleak/analyzer/syntax"
 )
 
-// A function that runs a backward pass and steps an optimizer, once and not in a
-// loop of its own, is one step of a training: somebody calls it again and again,
-// though no code in view does. Between two calls they may call anything else,
-// such as a method that empties what the steps fill.
-
-// runSteps runs a function as the body of such a loop.
-func (in *interpreter) runSteps(r *root, waiting []*root) {
-	receiver := in.receiver(r)
-	if in.state == nil {
-		return
-	}
-	n := r.at
+// runRepeatedly runs a function as the body of a loop that is not in the text:
+// unseen code calls it again and again. That is so of forward, and of a function
+// that runs a backward pass and steps an optimizer, once and not in a loop of its
+// own: it is one step of a training.
+//
+// Between two calls that code may call anything else, such as a method that
+// empties what the steps fill.
+func (in *interpreter) runRepeatedly(r *root, receiver *Value, roots []*root, args func() arguments) {
 	base := in.state
 	in.state = base.push()
-	in.iterate(n, extent{}, calledLoop, func() { in.activate(r, receiver, in.strangers(r.code)) })
-	l := in.loops[in.site(n)]
+	in.iterate(r.at, extent{}, calledLoop, func() { in.activate(r, receiver, args()) })
+	l := in.loops[in.site(r.at)]
 	if l == nil || !in.forget(l) {
 		return
 	}
 	in.state = base.push()
-	in.iterate(n, extent{}, calledLoop, func() {
-		in.activate(r, receiver, in.strangers(r.code))
-		for _, other := range waiting {
-			if other != r && other.class == r.class && other.code.kind == plainFunction && !strings.HasPrefix(other.name, "__") && in.state != nil {
+	in.iterate(r.at, extent{}, calledLoop, func() {
+		in.activate(r, receiver, args())
+		for _, other := range roots {
+			if other != r && other.class == r.class && other.code.kind == plainFunction && !r.calls[other.name] && !strings.HasPrefix(other.name, "__") && in.state != nil {
 				in.perhaps(other, receiver)
 			}
 		}
@@ -48,13 +44,13 @@ func (in *interpreter) forget(l *loop) bool {
 	return found
 }
 
-// perhaps runs a function that may or may not be called at this point. It still
-// counts as one that nothing calls.
+// perhaps runs a function that may or may not be called at this point. That does
+// not count as a call that was seen.
 func (in *interpreter) perhaps(r *root, receiver *Value) {
 	visited := in.visited[r.key()]
 	base := in.state
 	in.state = base.push()
-	in.activate(r, receiver, in.strangers(r.code))
+	in.run(r.at, r.code, receiver, in.strangers(r.code), maxSteps)
 	in.state = merge(base, in.noteResets(syntax.NoNode), base.push(), in.state)
 	if !visited {
 		delete(in.visited, r.key())
