@@ -130,13 +130,17 @@ const (
 	stepped
 	// collected is what an object of a library keeps of what it is given.
 	collected
+	// hookedInput and hookedOutput are the functions that a module calls with
+	// what goes in and with what comes out.
+	hookedInput
+	hookedOutput
 )
 
 // reservedSymbols are how those are interned: not as an identifier.
 var reservedSymbols = [...]string{
 	anyElement: "[]", eachElement: "[*]", elementKeys: "keys()", recursiveResult: "return()", baseResult: "base()",
 	runningSum: "sum()", frozenMark: "frozen()",
-	evaluating: "eval()", stepped: "step()", collected: "kept()",
+	evaluating: "eval()", stepped: "step()", collected: "kept()", hookedInput: "hook(in)", hookedOutput: "hook(out)",
 }
 
 // origin returns the atom of an operation at a site.

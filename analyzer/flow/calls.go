@@ -232,7 +232,9 @@ func (in *interpreter) apply(n syntax.NodeID, f *Value, args arguments) *Value {
 		case objectClass:
 			out = join(out, in.instantiate(n, id, args))
 		case objectInstance:
-			out = join(out, in.callInstance(n, id, args))
+			v := in.callInstance(n, id, args)
+			in.runHooks(n, id, args, v)
+			out = join(out, v)
 		case objectLibrary:
 			out = join(out, in.callLibrary(n, info.name, args))
 		case objectGuard: // as a decorator
@@ -256,7 +258,13 @@ func (in *interpreter) apply(n syntax.NodeID, f *Value, args arguments) *Value {
 		}
 	}
 	if unknown && in.state != nil {
-		out = join(out, in.callUnknown(n, f, args))
+		v := in.callUnknown(n, f, args)
+		for _, id := range f.objects {
+			if in.objects[id].kind == objectUnknown {
+				in.runHooks(n, id, args, v)
+			}
+		}
+		out = join(out, v)
 	}
 	if out == nil {
 		return plain

@@ -170,6 +170,10 @@ func (in *interpreter) unknownMethod(n, receiver syntax.NodeID, obj *Value, id O
 			rest := args.rest()
 			return in.unguarded(n, rest.positional[0], rest.rest())
 		}
+	case "remove":
+		if info.name == hookHandle {
+			return in.removeHook(id)
+		}
 	case "enter_context":
 		if len(args.positional) == 1 {
 			return in.enter(n, args.positional[0])

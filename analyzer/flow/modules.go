@@ -56,9 +56,13 @@ func (in *interpreter) trainable(v *Value, depth int) bool {
 	return false
 }
 
+// modulePart is the name of what is reached through a module whose layers are
+// not told apart.
+const modulePart = "part"
+
 // submodule is a part of a module: one of its layers, a slice of them.
 func (in *interpreter) submodule(n syntax.NodeID, id ObjectID) *Value {
-	sub, info := in.newObject(objectKey{at: in.site(n), kind: objectModule, parent: id, name: "part"})
+	sub, info := in.newObject(objectKey{at: in.site(n), kind: objectModule, parent: id, name: modulePart})
 	info.nn = torch.ModuleClass{Trainable: true, Saves: true}
 	if in.objects[id].kind == objectModule {
 		info.nn = in.objects[id].nn
@@ -71,7 +75,9 @@ func (in *interpreter) submodule(n syntax.NodeID, id ObjectID) *Value {
 }
 
 func (in *interpreter) callModule(n syntax.NodeID, id ObjectID, args arguments) *Value {
-	return in.moduleResult(n, id, in.objects[id].nn, args)
+	out := in.moduleResult(n, id, in.objects[id].nn, args)
+	in.runHooks(n, id, args, out)
+	return out
 }
 
 // callTrainable is a call of a module whose code is not known.
@@ -158,6 +164,10 @@ func (in *interpreter) moduleMethod(n syntax.NodeID, obj *Value, id ObjectID, na
 		return noValue
 	case torch.Forwards:
 		return in.callModule(n, id, args)
+	case torch.HooksOutput:
+		return in.addHook(n, id, args.at(0, "hook"), hookedOutput)
+	case torch.HooksInput:
+		return in.addHook(n, id, args.at(0, "hook"), hookedInput)
 	}
 	return nil
 }

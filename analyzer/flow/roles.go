@@ -51,7 +51,7 @@ func (in *interpreter) libraryMethod(n, receiver syntax.NodeID, obj *Value, name
 		if class == "" {
 			continue
 		}
-		if role, ok := torch.RoleOf(class + "." + name); ok {
+		if role, ok := torch.RoleOf(class + "." + name); ok && role.OfMethods() {
 			if in.objects[id].kind == objectSuper {
 				id = in.objects[id].parent
 			}

@@ -21,6 +21,8 @@ type Library struct {
 	Calls map[Role]string
 	// Hosts are the classes that programs derive from.
 	Hosts []Host
+	// Runners are the classes that call functions of the program.
+	Runners []Runner
 }
 
 // Role is what a call of a library does with the values it is given.
@@ -59,7 +61,19 @@ const (
 	MakesEngine
 	// MakesHelper: the result is an object whose methods are known.
 	MakesHelper
+	// MakesRunner: the result is an object that calls the first argument once a
+	// step.
+	MakesRunner
+	// Registers: has a runner call a function at an event: the arguments are the
+	// event and the function, or the call is a decorator of the function.
+	Registers
+	// NamesEvent: an event, or part of its occurrences.
+	NamesEvent
 )
+
+// OfMethods reports whether a method may have the role, not only a function or
+// a class.
+func (r Role) OfMethods() bool { return r < MakesModel || r == Registers }
 
 // When says at which point of a training a library calls a method.
 type When uint8
@@ -141,6 +155,27 @@ const (
 	Backwarded
 )
 
+// Runner is a class of a library whose objects call functions of the program.
+// Those take the object as their first argument.
+type Runner struct {
+	// Class is its name.
+	Class string
+	// Events are the names of the events at which functions are called.
+	Events map[When]string
+	// Output is where the object keeps what the step returned: two attributes.
+	Output [2]string
+}
+
+// When is the point of a training at which an event occurs.
+func (r *Runner) When(event string) (When, bool) {
+	for when := Before; when <= After; when++ {
+		if slices.Contains(strings.Fields(r.Events[when]), event) {
+			return when, true
+		}
+	}
+	return 0, false
+}
+
 // Hook is a method that a library calls.
 type Hook struct {
 	Name string
@@ -182,7 +217,7 @@ var index = func() map[string]*indexed {
 	out := map[string]*indexed{}
 	for i := range libraries {
 		l := &libraries[i]
-		ix := &indexed{roles: map[string]Role{}, hosts: map[string]*Host{}}
+		ix := &indexed{roles: map[string]Role{}, hosts: map[string]*Host{}, runners: l.Runners}
 		for _, role := range slices.Sorted(maps.Keys(l.Calls)) {
 			for _, name := range strings.Fields(l.Calls[role]) {
 				if strings.ContainsAny(name, "*[") {
@@ -207,6 +242,7 @@ type indexed struct {
 	roles    map[string]Role
 	patterns []pattern
 	hosts    map[string]*Host
+	runners  []Runner
 }
 
 // pattern is names of calls and what they do.
@@ -252,6 +288,16 @@ func HostOf(dotted string) *Host {
 	}
 	_, last := cutLast(dotted)
 	return ix.hosts[last]
+}
+
+// RunnerOf is what calls functions of the program for the class or function of a
+// dotted name that makes it, else nil.
+func RunnerOf(dotted string) *Runner {
+	ix, _ := libraryOf(dotted)
+	if ix == nil || len(ix.runners) == 0 {
+		return nil
+	}
+	return &ix.runners[0]
 }
 
 // libraryOf finds the library with the longest package name that a dotted name

@@ -25,22 +25,3 @@ var torchmetrics = Library{
 		Calls:      `update`,
 	}},
 }
-
-// Metrics of Ignite are updated under no_grad with what the engine's step
-// returned; its own detach it.
-var ignite = Library{
-	Packages: []string{"ignite"},
-	Source:   "PyTorch-Ignite documentation, Engine and Metrics; its sources engine/engine.py, metrics/metric.py and metrics/running_average.py",
-	Calls: map[Role]string{
-		Shows: `*.update *.attach`,
-		Cuts:  `*.compute`,
-	},
-	Hosts: []Host{{
-		Class: "Metric",
-		Hooks: map[When]string{
-			EpochStart: `reset()`,
-			EvalStep:   `update(output)`,
-			EpochEnd:   `compute()`,
-		},
-	}},
-}

@@ -98,6 +98,8 @@ const (
 	RegistersBuffer                              // an attribute of the name it is given
 	ReturnsNothing                               // nothing that matters here
 	Forwards                                     // a call of the module itself
+	HooksOutput                                  // has a function called with each output
+	HooksInput                                   // has a function called with each input
 )
 
 // ModuleEffects are the methods of modules whose effect is known.
@@ -108,7 +110,7 @@ var ModuleEffects = func() map[string]ModuleEffect {
 		ChangesGradients: `requires_grad_`, GivesParameters: `parameters buffers`, GivesNamedParameters: `named_parameters named_buffers`,
 		GivesParts: `modules children`, GivesNamedParts: `named_modules named_children`, GivesState: `state_dict`,
 		RegistersBuffer: `register_buffer`, ReturnsNothing: `zero_grad load_state_dict register_parameter add_module append`,
-		Forwards: `forward __call__`,
+		Forwards: `forward __call__`, HooksOutput: `register_forward_hook`, HooksInput: `register_forward_pre_hook`,
 	} {
 		for _, name := range strings.Fields(names) {
 			m[name] = effect

@@ -4,6 +4,7 @@ import deepspeed
 import horovod.torch as hvd
 import torch
 import torch.nn.functional as F
+import torchvision
 from accelerate import Accelerator
 from apex import amp
 from lightning.fabric import Fabric
@@ -102,3 +103,23 @@ def with_horovod(loader):
         total += hvd.allreduce(loss, name="loss").detach()
         exact += hvd.allreduce(loss.detach(), name="loss")
     print(total, exact)
+
+
+def models_of_a_library(loader, held_out, device):
+    model = torchvision.models.resnet18(num_classes=10).to(device)
+    optimizer = torch.optim.SGD(model.parameters(), lr=0.1)
+    total = 0.0
+    for x, y in loader:
+        loss = F.cross_entropy(model(x.to(device)), y)
+        optimizer.zero_grad()
+        loss.backward()
+        optimizer.step()
+        total += loss.detach()
+    model.eval()
+    worst = 0.0
+    for x, y in held_out:
+        worst += F.cross_entropy(model(x.to(device)), y).detach()
+    model.requires_grad_(False)
+    for x, y in held_out:
+        total = total.detach() + F.cross_entropy(model(x.to(device)), y)
+    print(total, worst)
