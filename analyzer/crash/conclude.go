@@ -34,18 +34,22 @@ func (d *Diagnoser) conclude(ctx context.Context, in *incident) (*Diagnosis, err
 			return nil, err
 		}
 	}
+	course := in.courseOf(e)
 	page, v := e.Page, verdict{}
 	if refine := refiners[page.ID]; refine != nil {
 		v = refine(&inquiry{
-			event: e, suspects: suspects, growth: in.growthOf(e), expandable: in.expandable, cudaBroken: in.brokenBefore(e),
+			event: e, suspects: suspects, course: course, expandable: in.expandable, cudaBroken: in.brokenBefore(e),
 			ended: s.ended, absent: s.absent,
 		})
 		page = in.knowledge.byID[v.failure]
-		diag.Growth = in.growthOf(e)
 	} else {
 		v = in.plainVerdict(e)
 	}
 	v.alternatives = append(v.alternatives, in.alternatives(e, s.ended)...)
+	if course != nil && (page.Family == memoryFamily || course.grows()) {
+		diag.Growth = course.growth()
+		s.notes = append(course.evidence(in.inputName(course.input)), s.notes...)
+	}
 	diag.Failure, diag.Family, diag.Title = page.ID, page.Family, page.Title
 	diag.Cause, diag.Confidence, diag.Arithmetic = strings.TrimSpace(v.cause), v.confidence, v.arithmetic
 	diag.Alternatives, diag.Suspects = v.alternatives, suspects
@@ -98,24 +102,6 @@ func advice(message string) string {
 	return strings.TrimSpace(message[strings.LastIndex(message, ". ")+1:])
 }
 
-// growthOf is the series of the stream that failed, if it rises.
-func (in *incident) growthOf(e *Event) *Growth {
-	series := in.series.byStream[e.key]
-	if series == nil {
-		if len(in.series.byStream) != 1 {
-			return nil
-		}
-		for _, only := range in.series.byStream {
-			series = only
-		}
-	}
-	capacity := unsaid
-	if total, ok := parseSize(e.Fields["total"]); ok {
-		capacity = total
-	}
-	return series.leak(capacity)
-}
-
 // brokenBefore reports whether CUDA or NCCL had failed before e.
 func (in *incident) brokenBefore(e *Event) bool {
 	return slices.ContainsFunc(in.events, func(o *Event) bool {
@@ -127,10 +113,16 @@ func (in *incident) brokenBefore(e *Event) bool {
 func (in *incident) evidence(e *Event, s standing) []Evidence {
 	var list []Evidence
 	input := in.inputName(e.Origin.Input)
-	add := func(line int, text, why string) {
-		if len(list) < maxEvidence {
-			list = append(list, Evidence{Line: line, Text: shorten(text), Why: why, Input: input})
+	note := func(n Evidence) {
+		// A line that shows two things is shown once.
+		if i := slices.IndexFunc(list, func(e Evidence) bool { return e.Line == n.Line && e.Input == n.Input && e.Text == n.Text }); i >= 0 {
+			list[i].Why += "; " + n.Why
+		} else if len(list) < maxEvidence {
+			list = append(list, n)
 		}
+	}
+	add := func(line int, text, why string) {
+		note(Evidence{Line: line, Text: shorten(text), Why: why, Input: input})
 	}
 	why := "the first failure that the run did not survive"
 	switch {
@@ -160,9 +152,7 @@ func (in *incident) evidence(e *Event, s standing) []Evidence {
 		add(e.Step.Line, e.Step.Text, "how far the run had come: "+e.Step.String())
 	}
 	for _, n := range s.notes {
-		if len(list) < maxEvidence {
-			list = append(list, n)
-		}
+		note(n)
 	}
 	for _, r := range s.recovered {
 		add(r.Line, r.Text, fmt.Sprintf("an earlier failure that the run survived: it went on to %v", *r.Recovered))

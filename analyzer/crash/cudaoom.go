@@ -2,7 +2,6 @@ package crash
 
 import (
 	"fmt"
-	"math"
 )
 
 // cudaRules come in the order of what the numbers prove: what can be proven
@@ -189,20 +188,32 @@ func (k *cudaCase) weighCache() bool {
 	return false
 }
 
-// growing: the log shows allocated memory rising step by step.
+// growing: the log shows live memory rising step by step. Whatever else it shows
+// speaks for or against a leak.
 func (k *cudaCase) growing() bool {
-	g := k.growth
-	if g == nil {
+	c := k.course
+	if c == nil {
+		return false
+	}
+	if !c.leaks() && c.grows() && !c.of.onHost() && k.full() && k.unallocated < k.total/10 {
+		k.lack("memory_allocated() every few steps: what the log prints is not the memory of live tensors")
+		k.but("too-large", Low, "batches that become larger with each step would raise it too")
+		return k.say("graph-retained", Medium, "The %s rises by %s in the log, and when it failed nearly all of it was live: %v of %v. So live memory rose, from step to step: something of each is kept.", c.of.words(), c.rate(), k.allocated, k.total)
+	}
+	if !c.leaks() {
+		k.but("graph-retained", Low, "%s", c.meaning())
+		if c.grows() {
+			k.lack("memory_allocated() every few steps: what the log prints is not the memory of live tensors")
+		}
 		return false
 	}
 	conf := Medium
 	agree := ""
-	if g.PredictedStep != nil && k.event.Step.Number > 0 {
-		off := math.Abs(float64(*g.PredictedStep-k.event.Step.Number)) / float64(k.event.Step.Number)
-		if off <= 0.2 {
-			conf = High
-			agree = fmt.Sprintf(" At that rate the GPU is full at step %d; it failed at step %d.", *g.PredictedStep, k.event.Step.Number)
-		}
+	if c.fullStep >= 0 && c.failedAt > 0 {
+		agree = fmt.Sprintf(" At that rate the GPU is full at step %d; it failed at step %d.", c.fullStep, c.failedAt)
+	}
+	if c.agrees() {
+		conf = High
 	}
 	place := "What keeps it is not in the files of this traceback as far as the analysis can see."
 	if s := k.explains(); s != nil {
@@ -212,7 +223,14 @@ func (k *cudaCase) growing() bool {
 		k.lack("the objects that hold the memory: torch.cuda.memory._record_memory_history() names the lines that allocated them")
 	}
 	k.but("too-large", Low, "the memory allocated rises from step to step; a batch that is too large would fail at a flat level")
-	return k.say("graph-retained", conf, "A leak: allocated memory rises by %s MiB per step in the log.%s %s", decimal(math.Round(g.Slope*100)/100), agree, place)
+	return k.say("graph-retained", conf, "A leak: the %s rises by %s in the log.%s %s", c.of.words(), c.rate(), agree, place)
+}
+
+// levelBefore reports whether the memory of live tensors, as the log prints it,
+// did not pile up.
+func (k *cudaCase) levelBefore() bool {
+	c := k.course
+	return c != nil && (c.of == allocatedMemory || c.of == maxAllocated) && !c.grows() && c.shape != irregular
 }
 
 // gathering: evaluation joins the predictions of all batches.
@@ -235,6 +253,10 @@ func (k *cudaCase) fragmented() bool {
 		k.derive("free + cached = %v ≥ requested: in one piece it would have been enough", k.free+u)
 	}
 	conf := Medium
+	if k.course != nil && k.course.gapGrows() {
+		conf = High
+		k.derive("in the log reserved memory rises and allocated memory does not")
+	}
 	if k.expandable {
 		conf = Low
 		k.derive("expandable segments are on already, which usually prevents this")
@@ -260,7 +282,7 @@ func (k *cudaCase) full() bool {
 // was larger than all before.
 func (k *cudaCase) retained() bool {
 	s := k.explains()
-	if s == nil || k.early() || k.stage == loadingWeights || k.big() && !k.late() || !k.full() && !k.big() {
+	if s == nil || k.early() || k.levelBefore() || k.stage == loadingWeights || k.big() && !k.late() || !k.full() && !k.big() {
 		return false
 	}
 	conf := Medium
@@ -343,6 +365,8 @@ func (k *cudaCase) ceiling() bool {
 	}
 	k.lack("memory_allocated() every few steps: a steady slope means a leak, a flat line a batch or model that is slightly too large")
 	switch {
+	case k.levelBefore():
+		return k.say("too-large", Medium, "%s %s So what ran when it failed needs more than what ran before: a longer sequence, a larger batch, or an evaluation.", full, k.course.meaning())
 	case k.late():
 		k.but("graph-retained", Low, "it failed only at %v: something may grow from step to step", k.event.Step)
 		k.but("too-large", Low, "a batch larger than all before, or the first evaluation, reaches the same ceiling")

@@ -91,14 +91,25 @@ type Evidence struct {
 	Input string `json:"input,omitempty"`
 }
 
-// Growth is the fit of a memory series that the log prints step by step.
+// Growth is the course of a memory series that the log prints step by step.
 type Growth struct {
 	Quantity      string       `json:"quantity"`
-	Slope         float64      `json:"slope"` // Unit per step
-	Unit          string       `json:"unit"`
-	R             float64      `json:"r"` // correlation of the series with the step
+	Slope         float64      `json:"slope"` // Unit
+	Unit          string       `json:"unit"`  // MiB/step, MiB/epoch, MiB/reading
+	R             float64      `json:"r"`     // correlation of the series with the step
 	Points        [][2]float64 `json:"points"`
 	PredictedStep *int         `json:"predictedStep"` // at which the memory is full
+	// FailedStep is the step at which it failed, counted as in Points.
+	FailedStep *int `json:"failedStep"`
+	// Capacity is where the memory is full, in MiB.
+	Capacity *float64 `json:"capacity"`
+	// Line has the ends of the fitted line.
+	Line [2][2]float64 `json:"line"`
+	// Shape is flat, falling, steady, accelerating, levelling, jump, stairs or
+	// irregular; Meaning says what that shows.
+	Shape   string `json:"shape"`
+	Meaning string `json:"meaning"`
+	Rank    *int   `json:"rank"`
 }
 
 // Fix is one thing to do, best first.

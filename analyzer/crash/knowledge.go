@@ -13,6 +13,7 @@ type Knowledge struct {
 	byExit     map[int]*Page
 	words      *literals // all of the signatures'
 	wanted     *literals // these, and what else makes a line worth a look
+	memory     *literals // of lines that show memory in use
 }
 
 // The pages that the engine itself refers to.
@@ -20,6 +21,8 @@ const (
 	unknownID         = "unknown"
 	pythonExceptionID = "python.exception"
 	abortID           = "signal.abort"
+	growthID          = "memory.growth"
+	hostOOM           = "memory.host-oom."
 )
 
 // NewKnowledge checks that pages fit together.
@@ -76,7 +79,8 @@ func NewKnowledge(pages []Page) (*Knowledge, error) {
 		}
 	}
 	k.words = newLiterals(words)
-	k.wanted = newLiterals(slices.Concat(words, coreLiterals, seriesLiterals, censusLiterals, extraLiterals))
+	k.wanted = newLiterals(slices.Concat(words, coreLiterals, censusLiterals, extraLiterals))
+	k.memory = newLiterals(memoryWords)
 	for _, p := range k.pages {
 		for i := range p.Signatures {
 			k.signatures = append(k.signatures, pageSignature{p, &p.Signatures[i]})

@@ -19,8 +19,13 @@ const (
 // inside a traceback, it gets every line.
 type reader struct {
 	literals *literals
-	visit    func(line int, raw []byte)
-	every    func() bool
+	// common are the literals of lines that may be many, and alike: of those that
+	// have none of the others pick takes a part.
+	common *literals
+	short  []string // literals too, but shorter than the others may be
+	pick   func(line int) bool
+	visit  func(line int, raw []byte)
+	every  func() bool
 
 	line    int // number of the line that starts at the current offset
 	bytes   int64
@@ -103,22 +108,81 @@ func wholeLines(buf []byte) int {
 
 // chunk goes over b, which starts and ends between lines.
 func (s *reader) chunk(b []byte) {
+	rare, common := newHits(b, s.literals, nil), newHits(b, s.common, s.short)
 	at := 0
 	for at < len(b) {
 		if !s.every() {
-			hit := s.literals.find(b[at:])
-			if hit < 0 {
+			event, other := rare.next(at), common.next(at)
+			hit := min(event, other)
+			if hit == len(b) {
 				s.line += bytes.Count(b[at:], newline)
 				break
 			}
-			start := at + bytes.LastIndexByte(b[at:at+hit], '\n') + 1
+			start := at + bytes.LastIndexByte(b[at:hit], '\n') + 1
 			s.line += bytes.Count(b[at:start], newline)
 			at = start
+			if event > other && !s.pick(s.line) {
+				end := len(b)
+				if i := bytes.IndexByte(b[other:], '\n'); i >= 0 {
+					end = other + i
+				}
+				if event > end {
+					if at = end; end < len(b) {
+						at++
+						s.line++
+					}
+					continue
+				}
+			}
 		}
 		at += s.oneLine(b, at)
 	}
 	s.history.carried = appendTail(s.history.carried, b)
 	s.history.current, s.history.line = nil, s.line
+}
+
+// hits finds the places of literals in a chunk, one after the other.
+type hits struct {
+	text  []byte
+	words *literals
+	short [][]byte
+	// found are the next places, of the words first and then of each short one;
+	// the length of the text if there is none.
+	found []int
+}
+
+func newHits(text []byte, words *literals, short []string) *hits {
+	h := &hits{text: text, words: words, found: make([]int, 1+len(short))}
+	for _, w := range short {
+		h.short = append(h.short, []byte(w))
+	}
+	for i := range h.found {
+		h.found[i] = -1
+	}
+	return h
+}
+
+// next is the first place at or after at.
+func (h *hits) next(at int) int {
+	first := len(h.text)
+	for i, place := range h.found {
+		if place < at {
+			switch {
+			case i > 0:
+				place = bytes.Index(h.text[at:], h.short[i-1])
+			case h.words != nil:
+				place = h.words.find(h.text[at:])
+			}
+			if place < 0 {
+				place = len(h.text)
+			} else {
+				place += at
+			}
+			h.found[i] = place
+		}
+		first = min(first, place)
+	}
+	return first
 }
 
 var newline = []byte{'\n'}

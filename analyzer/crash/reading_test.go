@@ -20,7 +20,8 @@ func plainKnowledge() *Knowledge {
 	for id, strength := range map[string]int{unknownID: 0, pythonExceptionID: ownException} {
 		k.byID[id] = &Page{ID: id, Title: id, Role: RoleInitiating, Strength: strength}
 	}
-	k.wanted = newLiterals(slices.Concat(coreLiterals, seriesLiterals, extraLiterals))
+	k.wanted = newLiterals(slices.Concat(coreLiterals, extraLiterals))
+	k.memory = newLiterals(memoryWords)
 	return k
 }
 

@@ -44,9 +44,9 @@ const cudaOOM = "memory.cuda-oom."
 type inquiry struct {
 	event      *Event
 	suspects   []Suspect
-	growth     *Growth
-	expandable bool // the log shows that expandable segments are on
-	cudaBroken bool // a CUDA or NCCL failure came before
+	course     *course // of the memory that the log prints; nil if it does not
+	expandable bool    // the log shows that expandable segments are on
+	cudaBroken bool    // a CUDA or NCCL failure came before
 	ended      []*Event
 	absent     *absent
 }

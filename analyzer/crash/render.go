@@ -52,11 +52,7 @@ func (d *Diagnosis) sections() []section {
 	}
 	add("Arithmetic", sums)
 	if g := d.Growth; g != nil {
-		head := fmt.Sprintf("%s memory rises by %v %s over %d readings (r = %v)", g.Quantity, g.Slope, g.Unit, len(g.Points), g.R)
-		var detail []string
-		if g.PredictedStep != nil {
-			detail = append(detail, fmt.Sprintf("at that rate it is full at step %d", *g.PredictedStep))
-		}
+		head, detail := g.lines()
 		add("Growth", []item{{head: head, detail: detail}})
 	}
 

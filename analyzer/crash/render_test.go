@@ -12,15 +12,16 @@ import (
 func rank(n int) *int { return &n }
 
 func example() *Diagnosis {
-	step := 900
+	full, failed := 900, 880
 	return &Diagnosis{
 		Version: 1, Failure: "memory.cuda-oom.graph-retained", Family: "memory", Title: "A leak", Confidence: Medium,
-		Cause:        "Live tensors hold 23 GiB. `train.py:7` keeps *everything*.",
-		Initiating:   &Initiating{Rank: rank(2), Host: "node-a", Line: 40, When: "step 880"},
-		Collateral:   []Collateral{{Rank: rank(0), Host: "node-b", Line: 50, Event: "A collective operation timed out"}},
-		Evidence:     []Evidence{{Line: 40, Text: "RuntimeError: `CUDA` <out> of memory in /home/mira/proj", Why: "the failure"}},
-		Arithmetic:   []string{"a > b"},
-		Growth:       &Growth{Quantity: "allocated", Slope: 9.6, Unit: "MiB/step", R: 0.99, Points: [][2]float64{{1, 2}}, PredictedStep: &step},
+		Cause:      "Live tensors hold 23 GiB. `train.py:7` keeps *everything*.",
+		Initiating: &Initiating{Rank: rank(2), Host: "node-a", Line: 40, When: "step 880"},
+		Collateral: []Collateral{{Rank: rank(0), Host: "node-b", Line: 50, Event: "A collective operation timed out"}},
+		Evidence:   []Evidence{{Line: 40, Text: "RuntimeError: `CUDA` <out> of memory in /home/mira/proj", Why: "the failure"}},
+		Arithmetic: []string{"a > b"},
+		Growth: &Growth{Quantity: "allocated", Slope: 9.6, Unit: "MiB/step", R: 0.99, Points: [][2]float64{{1, 100}, {2, 200}, {3, 300}, {4, 400}},
+			PredictedStep: &full, FailedStep: &failed, Shape: "steady", Meaning: "Something is kept."},
 		Fix:          []Fix{{"Detach", "Add loss.detach()."}},
 		Verify:       Verify{"nvidia-smi", "It is flat."},
 		Missing:      []string{"the step"},
@@ -35,7 +36,7 @@ func TestTextAnswersInTheOrderPeopleAsk(t *testing.T) {
 	at := 0
 	for _, part := range []string{
 		"A leak\n", "confidence medium", "Live tensors hold", "rank 2, host node-a, line 40, step 880", "train.py:7:3 GL101",
-		"line 40: RuntimeError", "a > b", "rises by 9.6 MiB/step", "full at step 900", "Detach", "nvidia-smi", "rank 0: A collective",
+		"line 40: RuntimeError", "a > b", "Allocated memory: +9.6 MiB a step", "▁▃▅█", "Something is kept.", "full at step 900; it failed at step 880", "Detach", "nvidia-smi", "rank 0: A collective",
 		"too-large (low)", "the step",
 	} {
 		i := strings.Index(text[at:], part)

@@ -1,249 +1,230 @@
 package crash
 
 import (
-	"math"
-	"regexp"
+	"cmp"
+	"fmt"
 	"slices"
-	"strconv"
-	"strings"
 )
 
-// seriesLiterals begin what a line that prints allocated memory must contain.
-var seriesLiterals = []string{"allocated", "Allocated", "ALLOCATED", "mem_alloc", "alloc=", "alloc:"}
-
-var (
-	// "allocated 123.4 MiB", "memory_allocated: 123456", "alloc (MiB)=12"
-	allocatedBefore = regexp.MustCompile(`(?i)(max[ _.]?)?(?:(?:gpu|cuda)[ _.]?)?(max[ _.]?)?(?:mem(?:ory)?[ _.]?)?alloc(?:ated)?["']?[ \t]*[(\[]?(bytes|[kmg]i?b)?[)\]]?[ \t]*[:=]?[ \t]*(\d[\d,]*(?:\.\d+)?)[ \t]*(bytes|[kmg]i?b\b|[mg]\b)?`)
-	// "123.4 MiB allocated"
-	allocatedAfter = regexp.MustCompile(`(?i)(\d[\d,]*(?:\.\d+)?)[ \t]*(bytes|[kmg]i?b)[ \t]+(?:cuda |gpu )?(?:memory )?allocated`)
+// Bounds on what is kept of memory that a log prints step by step. Beyond
+// maxPoints half of the points of a series go, again and again.
+const (
+	maxPoints = 256
+	maxSeries = 1024
 )
 
-// maxPoints bounds the points kept of one series; beyond it every second one
-// goes, again and again.
-const maxPoints = 2048
-
-// point is one reading of the memory allocated at a step.
+// point is one reading at a step.
 type point struct {
-	step int
-	has  Size
-	line int
+	at    float64 // step, epoch or number of the reading
+	has   Size
+	epoch float64 // -1 if unknown
+	line  int
 }
 
-// memorySeries is the allocated memory that one stream printed step by step.
-type memorySeries struct {
-	points []point
-	every  int // of so many readings one is kept
-	seen   int
+// seriesKey names what one series is of.
+type seriesKey struct {
+	process string // stream, or rank where it is known: a rank may write two files
+	of      quantity
+	device  int
+	phase   string
 }
 
-type seriesSet struct{ byStream map[string]*memorySeries }
+// series is one quantity of one process, reading by reading.
+type series struct {
+	seriesKey
+	rank, input int
+	unit        string // of the horizontal axis: step, epoch, reading
+	points      []point
+	every       int // of so many readings one is kept, a power of two
+	seen        int
+	restarts    int // steps that began anew
+	quantum     Size
+	capacity    Size
+	texts       [2]string // of the lines of the first and the last one
+}
 
-func newSeriesSet() *seriesSet { return &seriesSet{byStream: make(map[string]*memorySeries)} }
+// seriesSet holds the series of all inputs.
+type seriesSet struct {
+	all    map[seriesKey]*series
+	order  []*series
+	clocks map[string]*clock // by process
+	// thin is how many lines with memory stand for one that is read, once there
+	// are more than enough.
+	thin int
+}
 
-// read takes the allocated memory off a line that has a step too.
-func (s *seriesSet) read(l Line) {
-	if len(l.Text) > 2000 || !strings.Contains(l.Text, "lloc") && !strings.Contains(l.Text, "LLOC") {
+func newSeriesSet() *seriesSet {
+	return &seriesSet{all: make(map[seriesKey]*series), clocks: make(map[string]*clock), thin: 1}
+}
+
+// wants reports whether a line that shows nothing but memory is to be read. Of
+// very many a part is, which a hash of the line's number picks, so that it has
+// lines of all ranks.
+func (s *seriesSet) wants(line int) bool { return oneOf(line, s.thin) }
+
+// oneOf picks one of n lines, always the same ones, and of every multiple of n
+// lines some of these.
+func oneOf(line, n int) bool { return n <= 1 || uint32(line)*2654435761>>12%uint32(n) == 0 }
+
+// clock makes one count of the steps of a process: they often begin anew with
+// each epoch.
+type clock struct {
+	last   Step
+	offset float64
+	resets int
+}
+
+// at is where a step is on the horizontal axis.
+func (c *clock) at(s Step) (at float64, unit string) {
+	switch {
+	case s.Number >= 0:
+		if s.Number < c.last.Number {
+			c.resets++
+			c.offset += float64(c.last.Number)
+			if of := c.last.Of; of >= c.last.Number && of < 3*c.last.Number {
+				c.offset += float64(of - c.last.Number)
+			}
+			if s.Epoch >= 0 && s.Epoch < c.last.Epoch {
+				c.offset = 0 // another run
+			}
+		}
+		c.last = s
+		return c.offset + float64(s.Number), "step"
+	case s.Epoch >= 0:
+		c.last.Epoch = s.Epoch
+		return s.Epoch, "epoch"
+	}
+	return 0, "reading"
+}
+
+// processKey names the process of a line, whichever of its files that is in.
+func processKey(o Origin) string {
+	if o.Rank >= 0 {
+		return fmt.Sprintf("rank %d", o.Rank)
+	}
+	return o.key()
+}
+
+// read takes the amounts of memory off a line. The step is that of the line, or
+// of the lines just before it.
+func (s *seriesSet) read(l Line, before func(func(Line) bool)) {
+	readings := readMemory(l.Text)
+	if readings == nil {
 		return
+	}
+	if smiCell.MatchString(l.Text) {
+		readings[0].device = smiDevice(before)
 	}
 	step := readStep(l.Text)
-	if step.Number < 0 {
-		return
+	if !step.known() {
+		step = stepBefore(l, before)
 	}
-	has, ok := readAllocated(l.Text)
-	if !ok {
-		return
-	}
-	key := l.Origin.key()
-	m := s.byStream[key]
-	if m == nil {
-		if len(s.byStream) >= maxStreams {
+	s.add(l, step, readings)
+}
+
+// stepBefore is the step that the process printed just before l.
+func stepBefore(l Line, before func(func(Line) bool)) Step {
+	const near = 4 // lines
+	step, n := Step{Number: -1, Epoch: -1}, 0
+	before(func(earlier Line) bool {
+		n++
+		if earlier.Origin.key() == l.Origin.key() || (earlier.Origin.Rank < 0) != (l.Origin.Rank < 0) {
+			step = readStep(earlier.Text)
+		}
+		return !step.known() && n < near
+	})
+	return step
+}
+
+// add records readings of one line.
+func (s *seriesSet) add(l Line, step Step, readings []reading) {
+	process := processKey(l.Origin)
+	c := s.clocks[process]
+	if c == nil {
+		if len(s.clocks) >= maxStreams {
 			return
 		}
-		m = &memorySeries{every: 1}
-		s.byStream[key] = m
+		c = &clock{last: Step{Number: -1, Epoch: -1}}
+		s.clocks[process] = c
 	}
-	m.add(point{step.Number, has, l.No})
+	at, unit := c.at(step)
+	for _, r := range readings {
+		key := seriesKey{process, r.of, r.device, r.phase}
+		m := s.all[key]
+		if m == nil {
+			if len(s.order) >= maxSeries {
+				continue
+			}
+			m = &series{seriesKey: key, rank: l.Origin.Rank, input: l.Origin.Input, unit: unit, every: 1, capacity: r.capacity, restarts: c.resets}
+			s.all[key] = m
+			s.order = append(s.order, m)
+		}
+		if unit != m.unit {
+			if len(m.points) > 1 {
+				continue // a line of another kind
+			}
+			m.unit, m.points = unit, m.points[:0]
+		}
+		x := at
+		if unit == "reading" {
+			x = float64(m.seen)
+		}
+		m.capacity, m.quantum = max(m.capacity, r.capacity), max(m.quantum, r.quantum)
+		if m.add(point{x, r.size, c.last.Epoch, l.No}, c.resets) {
+			s.thin = max(s.thin, m.every)
+		}
+		m.texts[1] = shorten(l.Text)
+		if len(m.points) == 1 {
+			m.texts[0] = m.texts[1]
+		}
+	}
 }
 
-// readAllocated finds the amount of memory allocated now, not at most.
-func readAllocated(text string) (Size, bool) {
-	if m := allocatedBefore.FindStringSubmatch(text); m != nil {
-		if m[1] != "" || m[2] != "" {
-			return 0, false
-		}
-		unit := m[5]
-		if unit == "" {
-			unit = m[3]
-		}
-		return amount(m[4], unit)
-	}
-	if m := allocatedAfter.FindStringSubmatch(text); m != nil {
-		return amount(m[1], m[2])
-	}
-	return 0, false
-}
-
-// amount is a number with its unit. Without one, its size tells bytes from
-// mebibytes and gibibytes.
-func amount(digits, unit string) (Size, bool) {
-	if unit != "" {
-		if len(unit) == 1 {
-			unit += "iB"
-		}
-		return parseSize(digits + " " + unit)
-	}
-	n, err := strconv.ParseFloat(strings.ReplaceAll(digits, ",", ""), 64)
-	if err != nil {
-		return 0, false
-	}
-	switch {
-	case n > 1e6:
-		return Size(n), true
-	case n > 200:
-		return Size(n) * mib, true
-	}
-	return Size(n) * gib, true
-}
-
-func (m *memorySeries) add(p point) {
+// add appends a point, and reports whether the series was thinned out.
+func (m *series) add(p point, resets int) bool {
 	m.seen++
-	if (m.seen-1)%m.every != 0 {
-		return
+	if !oneOf(p.line, m.every) {
+		return false
 	}
-	if n := len(m.points); n > 0 && p.step <= m.points[n-1].step {
-		if p.step < m.points[n-1].step {
-			m.points = m.points[:0] // a new run or a new epoch counts from the start
-		} else {
-			return
+	n := len(m.points)
+	if n > 0 {
+		last := &m.points[n-1]
+		restarted := resets != m.restarts && p.has < last.has/2
+		m.restarts = resets
+		switch {
+		case p.at < last.at || restarted:
+			m.points = m.points[:0] // another run
+		case p.at == last.at:
+			*last = p
+			return false
 		}
 	}
 	m.points = append(m.points, p)
-	if len(m.points) >= maxPoints {
-		kept := m.points[:0]
-		for i := 0; i < len(m.points); i += 2 {
-			kept = append(kept, m.points[i])
-		}
-		m.points = kept
+	if len(m.points) < maxPoints {
+		return false
+	}
+	for len(m.points) >= maxPoints {
 		m.every *= 2
+		m.points = slices.DeleteFunc(m.points, func(p point) bool { return !oneOf(p.line, m.every) })
 	}
+	return true
 }
 
-// leak fits a line to a series if it rises steadily up to its end, and says
-// when it reaches the capacity. It gives nil for what is flat, too short, noisy
-// or rises in stairs.
-func (m *memorySeries) leak(capacity Size) *Growth {
-	const least = 8
-	points := m.points
-	if warmUp := max(3, len(points)/10); len(points)-warmUp >= least {
-		points = points[warmUp:]
-	} else {
-		return nil
-	}
-	slope := theilSen(points)
-	first, last := points[0], points[len(points)-1]
-	span := float64(last.step - first.step)
-	rise := slope * span
-	offsets := make([]float64, len(points))
-	for i, p := range points {
-		offsets[i] = float64(p.has) - slope*float64(p.step)
-	}
-	base := median(slices.Clone(offsets))
-	for i, o := range offsets {
-		offsets[i] = math.Abs(o - base)
-	}
-	noise := median(offsets)
-	scale := float64(last.has)
-	if capacity.said() {
-		scale = float64(capacity)
-	}
-	if rise <= max(3*noise, 0.02*scale) {
-		return nil
-	}
-	var rising, steep int
-	var steps []float64
-	for i := 1; i < len(points); i++ {
-		d := float64(points[i].has - points[i-1].has)
-		if d >= 0 {
-			rising++
-		}
-		steps = append(steps, d)
-	}
-	for _, d := range steps {
-		if d > rise*0.2 {
-			steep++
+// of lists the series of one process, the most telling quantities first. Of the
+// devices only the given one counts, if it is known.
+func (s *seriesSet) of(process string, device int, order []quantity) []*series {
+	var list []*series
+	for _, m := range s.order {
+		if m.process == process && (m.device < 0 || device < 0 || m.device == device) {
+			list = append(list, m)
 		}
 	}
-	if rising*10 < len(steps)*8 || len(steps) >= 15 && steep > 0 {
-		return nil
-	}
-	g := &Growth{Quantity: "allocated", Slope: round(slope/float64(mib), 3), Unit: "MiB/step", R: round(correlation(points), 3)}
-	for i := range points {
-		if stride := 1 + len(points)/64; i%stride == 0 || i == len(points)-1 {
-			g.Points = append(g.Points, [2]float64{float64(points[i].step), round(float64(points[i].has/mib), 2)})
+	rank := func(m *series) int {
+		if i := slices.Index(order, m.of); i >= 0 {
+			return i
 		}
+		return len(order)
 	}
-	if capacity.said() && capacity > last.has {
-		at := last.step + int(float64(capacity-last.has)/slope)
-		g.PredictedStep = &at
-	}
-	return g
-}
-
-func round(f float64, places int) float64 {
-	scale := math.Pow(10, float64(places))
-	return math.Round(f*scale) / scale
-}
-
-// theilSen is the median of the slopes between all pairs of points: outliers
-// up to a third of the points do not move it.
-func theilSen(points []point) float64 {
-	const most = 200
-	stride := 1 + len(points)/most
-	var some []point
-	for i := 0; i < len(points); i += stride {
-		some = append(some, points[i])
-	}
-	slopes := make([]float64, 0, len(some)*(len(some)-1)/2)
-	for i, a := range some {
-		for _, b := range some[i+1:] {
-			if b.step != a.step {
-				slopes = append(slopes, float64(b.has-a.has)/float64(b.step-a.step))
-			}
-		}
-	}
-	return median(slopes)
-}
-
-// median sorts v.
-func median(v []float64) float64 {
-	if len(v) == 0 {
-		return 0
-	}
-	slices.Sort(v)
-	if n := len(v); n%2 == 0 {
-		return (v[n/2-1] + v[n/2]) / 2
-	}
-	return v[len(v)/2]
-}
-
-// correlation is that of memory and step.
-func correlation(points []point) float64 {
-	n := float64(len(points))
-	var sx, sy float64
-	for _, p := range points {
-		sx += float64(p.step)
-		sy += float64(p.has)
-	}
-	mx, my := sx/n, sy/n
-	var xy, xx, yy float64
-	for _, p := range points {
-		dx, dy := float64(p.step)-mx, float64(p.has)-my
-		xy += dx * dy
-		xx += dx * dx
-		yy += dy * dy
-	}
-	if xx == 0 || yy == 0 {
-		return 0
-	}
-	return xy / math.Sqrt(xx*yy)
+	slices.SortStableFunc(list, func(a, b *series) int { return cmp.Or(rank(a)-rank(b), len(b.points)-len(a.points)) })
+	return list
 }

@@ -10,6 +10,7 @@ import (
 type Step struct {
 	Number int     // of the step or iteration, -1 if unknown
 	Epoch  float64 // -1 if unknown
+	Of     int     // steps of the epoch or of the run, 0 if unknown
 	Line   int
 	Text   string // of that line
 	// Borrowed says that another rank printed it; ranks go in step.
@@ -42,12 +43,14 @@ func (s Step) String() string {
 func decimal(f float64) string { return strconv.FormatFloat(f, 'f', -1, 64) }
 
 var (
-	// "step 12", "Iter: 99", "iteration      100/  500", "global_step=7"
-	stepWord = regexp.MustCompile(`(?i)(?:^|[^a-z])(?:global[_ ]?)?(?:step|iter|iters|iteration|batch|update|num_updates)s?["']?[ \t]*[:=#\[(]*[ \t]*(\d{1,10})(?:[ \t]*/[ \t]*\d+)?(?:[^\d.%]|\.(?:\D|$)|$)`)
+	// "step 12", "Iter: 99", "iteration      100/  500", "global_step=7", "Iter(train) [ 50/900]"
+	stepWord = regexp.MustCompile(`(?i)(?:^|[^a-z])(?:global[_ ]?)?(?:step|iter|iters|iteration|batch|update|num_updates)s?(?:\((?:train|val|test)\))?["']?[ \t]*[:=#\[(]*[ \t]*(\d{1,10})(?:[ \t]*/[ \t]*(\d{1,10}))?(?:[^\d.%]|\.(?:\D|$)|$)`)
+	// "(after 100 iterations)"
+	stepAfter = regexp.MustCompile(`(?i)\bafter (\d{1,10}) (?:iteration|step)s?\b`)
 	// "| 40/1000 [00:12<", the counter of tqdm
-	stepBar = regexp.MustCompile(`(?:\||\s|^)(\d{1,10})/(?:\d{1,10}|\?) \[\d+:\d\d`)
-	// "Epoch [3][100/2000]", "Epoch: [3]  [ 100/2000]"
-	epochStep = regexp.MustCompile(`(?i)\bepoch:? ?\[ *(\d{1,7})(?:/\d+)?\][ \t:]*\[ *(\d{1,10})/ *\d+\]`)
+	stepBar = regexp.MustCompile(`(?:\||\s|^)(\d{1,10})/(\d{1,10}|\?) \[\d+:\d\d`)
+	// "Epoch [3][100/2000]", "Epoch: [3]  [ 100/2000]", "epoch 003:   50 / 1000"
+	epochStep = regexp.MustCompile(`(?i)\bepoch(?:\((?:train|val|test)\))?:? *(?:\[ *(\d{1,7})(?:/\d+)?\][ \t:]*\[ *(\d{1,10})/ *(\d{1,10})\]|(\d{1,7}): +(\d{1,10}) / (\d{1,10})\b)`)
 	epochWord = regexp.MustCompile(`(?i)(?:^|[^a-z])epoch["']?[ \t]*[:=#\[(]*[ \t]*(\d{1,7}(?:\.\d{1,8})?)`)
 )
 
@@ -60,7 +63,11 @@ func readStep(text string) Step {
 	// The words first: most lines have none, and the patterns cost more.
 	if containsAny(text, epochWords) {
 		if m := epochStep.FindStringSubmatch(text); m != nil {
-			return Step{Number: number(m[2]), Epoch: float64(number(m[1]))}
+			i := 1
+			if m[1] == "" {
+				i = 4
+			}
+			return Step{Number: number(m[i+1]), Epoch: float64(number(m[i])), Of: max(0, number(m[i+2]))}
 		}
 		if m := epochWord.FindStringSubmatch(text); m != nil {
 			if e, err := strconv.ParseFloat(m[1], 64); err == nil {
@@ -69,14 +76,21 @@ func readStep(text string) Step {
 		}
 	}
 	if containsAny(text, stepWords) {
-		if m := stepWord.FindStringSubmatch(text); m != nil {
+		m := stepWord.FindStringSubmatch(text)
+		if m == nil {
+			m = stepAfter.FindStringSubmatch(text)
+		}
+		if m != nil {
 			s.Number = number(m[1])
+			if len(m) > 2 {
+				s.Of = max(0, number(m[2]))
+			}
 			return s
 		}
 	}
 	if strings.Contains(text, " [") {
 		if m := stepBar.FindStringSubmatch(text); m != nil {
-			s.Number = number(m[1])
+			s.Number, s.Of = number(m[1]), max(0, number(m[2]))
 		}
 	}
 	return s
@@ -95,9 +109,6 @@ func containsAny(s string, words []string) bool {
 	}
 	return false
 }
-
-// stepLine reports whether text is the output of one step of a run.
-func stepLine(text string) bool { return readStep(text).known() }
 
 // progress follows how far each stream of a log has come. It looks only at the
 // output around events, so ordinary output costs nothing.

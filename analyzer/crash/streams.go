@@ -72,6 +72,7 @@ type inputState struct {
 	labels   labels
 	learned  learned
 	unfolder unfolder
+	table    memoryTable
 	reader   *reader
 	streams  map[string]*stream
 	order    []*stream
@@ -95,7 +96,10 @@ func (in *incident) read(ctx context.Context, i int) error {
 		return err
 	}
 	s.labels = findLabels(peeked)
-	s.reader = &reader{literals: in.knowledge.wanted, visit: s.visit, every: func() bool { return s.active > 0 }}
+	s.reader = &reader{
+		literals: in.knowledge.wanted, common: in.knowledge.memory, short: shortMemoryWords, pick: in.series.wants,
+		visit: s.visit, every: func() bool { return s.active > 0 || s.table.open() },
+	}
 	if err := s.reader.run(ctx, r); err != nil {
 		return err
 	}
@@ -128,6 +132,10 @@ func (s *inputState) visit(no int, raw []byte) {
 
 // take gives a line to its stream.
 func (s *inputState) take(line Line) {
+	if step, readings, ok := s.table.read(line.Text); ok {
+		s.series.add(line, step, readings)
+		return
+	}
 	key := line.Origin.key()
 	st := s.streams[key]
 	if st == nil {
@@ -255,7 +263,7 @@ func (st *stream) feed(l Line) {
 		st.traces.feed(l)
 	}
 	st.in.census.read(l)
-	st.in.series.read(l)
+	st.in.series.read(l, st.in.before)
 	if strings.Contains(l.Text, "expandable_segments:True") && !strings.Contains(l.Text, "avoid fragmentation") {
 		st.in.expandable = true
 	}

@@ -2,12 +2,8 @@ package crash
 
 import (
 	"fmt"
-	"maps"
 	"slices"
 )
-
-// growthID is the answer about a log without a failure in which memory rises.
-const growthID = "memory.growth"
 
 // unknown is the diagnosis of a log in which nothing explains a failure.
 func (in *incident) unknown(diag *Diagnosis, s standing) {
@@ -30,7 +26,7 @@ func (in *incident) unknown(diag *Diagnosis, s standing) {
 		diag.Missing = append([]string{"the output of the process that failed first; torchrun writes one file for each rank with --log-dir and --redirects 3"}, diag.Missing...)
 		diag.Collateral = in.collateral(&Event{Page: in.knowledge.byID[unknownID]}, s)
 	case in.rising() != nil:
-		in.growth(diag)
+		in.tellGrowth(diag, in.rising())
 	case len(s.recovered) > 0:
 		last := s.recovered[len(s.recovered)-1]
 		diag.Cause = fmt.Sprintf("No failure ends this log. There was one at line %d that the run survived: it went on to %v.", last.Line, *last.Recovered)
@@ -83,24 +79,4 @@ func (in *incident) showInnermost(diag *Diagnosis, e *Event, why string) {
 	if f, ok := e.Traceback.innermost(userFrame); ok {
 		diag.Evidence = append(diag.Evidence, Evidence{Line: f.At, Text: fmt.Sprintf("%s:%d %s", f.Path, f.Line, f.inFunc()), Why: why, Input: in.inputName(e.Origin.Input)})
 	}
-}
-
-// rising is the steepest of the memory series that rise steadily, if any does.
-func (in *incident) rising() *Growth {
-	var most *Growth
-	for _, key := range slices.Sorted(maps.Keys(in.series.byStream)) {
-		if g := in.series.byStream[key].leak(unsaid); g != nil && (most == nil || g.Slope > most.Slope) {
-			most = g
-		}
-	}
-	return most
-}
-
-// growth is the diagnosis of a log that shows no failure but memory that rises.
-func (in *incident) growth(diag *Diagnosis) {
-	g := in.rising()
-	in.fillFrom(diag, growthID)
-	diag.Confidence = Medium
-	diag.Growth = g
-	diag.Cause = fmt.Sprintf("No failure ends this log, but %s memory rises steadily, by %s %s: something of each step is kept. Sooner or later it runs out.", g.Quantity, decimal(g.Slope), g.Unit)
 }
