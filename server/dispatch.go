@@ -18,6 +18,8 @@ const slow = time.Second
 // method is how the server handles the messages of one LSP method.
 type method struct {
 	handle func(ctx context.Context, view *snapshot, params jsonrpc2.RawMessage) (any, error)
+	// notifies says that it is a notification and not a request.
+	notifies bool
 	// inline requests run on the reading goroutine, in wire order: what comes
 	// after them may depend on them.
 	inline bool
@@ -32,7 +34,7 @@ func (s *server) methods(cancel func(jsonrpc2.ID)) map[string]method {
 		protocol.MethodInitialize:                   inOrder(request(s.initialize)),
 		protocol.MethodInitialized:                  notification(s.initialized),
 		protocol.MethodShutdown:                     inOrder(bare(s.shutdown)),
-		protocol.MethodExit:                         bare(s.exit),
+		protocol.MethodExit:                         {handle: bare(s.exit).handle, notifies: true},
 		protocol.MethodSetTrace:                     notification(s.setTrace),
 		protocol.MethodCancelRequest:                notification(cancelRequest(cancel)),
 		protocol.MethodWindowWorkDoneProgressCancel: notification(s.cancelProgress),
@@ -88,6 +90,8 @@ func (s *server) handler() jsonrpc2.Handler {
 			case !known && strings.HasPrefix(req.Method(), "$/"): // optional, by the protocol
 			case !known:
 				s.log.warnf("ignored the unknown notification %q", req.Method())
+			case !m.notifies:
+				s.log.warnf("ignored the request %s without an id", req.Method())
 			case s.phase.Load() != phaseRunning && req.Method() != protocol.MethodExit:
 				s.log.warnf("ignored the notification %s outside of a session", req.Method())
 			default:
@@ -105,6 +109,8 @@ func (s *server) handler() jsonrpc2.Handler {
 			return nil, jsonrpc2.Errorf(jsonrpc2.ServerNotInitialized, "the server was not initialized")
 		case !known:
 			return nil, jsonrpc2.Errorf(jsonrpc2.MethodNotFound, "the server has no method %q", req.Method())
+		case m.notifies:
+			return nil, jsonrpc2.Errorf(jsonrpc2.InvalidRequest, "%s is a notification and has no answer", req.Method())
 		case m.inline:
 			s.session.changing.Lock()
 			defer s.session.changing.Unlock()
@@ -178,7 +184,7 @@ func request[P, R any](f func(ctx context.Context, view *snapshot, params *P) (R
 
 // notification is a method with parameters that changes the session.
 func notification[P any](f func(params *P) error) method {
-	return method{handle: func(_ context.Context, _ *snapshot, raw jsonrpc2.RawMessage) (any, error) {
+	return method{notifies: true, handle: func(_ context.Context, _ *snapshot, raw jsonrpc2.RawMessage) (any, error) {
 		params, err := decode[P](raw)
 		if err != nil {
 			return nil, err

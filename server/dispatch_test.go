@@ -87,6 +87,7 @@ func TestServerSurvivesWhatClientsGetWrong(t *testing.T) {
 		{"a cancel without id", `{"jsonrpc":"2.0","method":"$/cancelRequest","params":{}}`, "$/cancelRequest failed"},
 		{"a cancel of an object", `{"jsonrpc":"2.0","method":"$/cancelRequest","params":{"id":{}}}`, "$/cancelRequest failed"},
 		{"a trace of nothing", `{"jsonrpc":"2.0","method":"$/setTrace"}`, "$/setTrace failed"},
+		{"a request without id", `{"jsonrpc":"2.0","method":"textDocument/hover","params":{}}`, "ignored the request textDocument/hover without an id"},
 		{"no JSON", `{"jsonrpc"`, "no JSON-RPC 2.0 message"},
 	}
 	e := launch(t, rules.NewChecker(leaks.All()...))
@@ -134,6 +135,7 @@ func TestRequestsThatCannotBeServedGetTheCodeThatSaysWhy(t *testing.T) {
 		{"method that others have", protocol.MethodTextDocumentCompletion, jsonrpc2.RawMessage(`{}`), jsonrpc2.MethodNotFound},
 		{"no parameters", protocol.MethodTextDocumentHover, nil, jsonrpc2.InvalidParams},
 		{"parameters of another type", protocol.MethodTextDocumentHover, jsonrpc2.RawMessage(`[]`), jsonrpc2.InvalidParams},
+		{"a notification with an id", protocol.MethodTextDocumentDidOpen, jsonrpc2.RawMessage(`{}`), jsonrpc2.InvalidRequest},
 		{"unknown command", protocol.MethodWorkspaceExecuteCommand, jsonrpc2.RawMessage(`{"command":"x"}`), jsonrpc2.InvalidParams},
 	}
 	for _, test := range tests {

@@ -75,7 +75,7 @@ func (s *server) didOpenNotebook(params *protocol.DidOpenNotebookDocumentParams)
 	}
 	p := joined(n.uri, n.python())
 	p.check = s.newCheck()
-	before, again := view.programs[n.uri]
+	before, again := view.programs[programID{n.uri, true}]
 	if again { // opened twice: the client forgot to close it
 		before.check.cancel()
 	}
@@ -101,7 +101,7 @@ func (s *server) didChangeNotebook(params *protocol.DidChangeNotebookDocumentPar
 		return nil
 	}
 	// Findings move with each step, from program to program.
-	n, p := before, view.programs[id]
+	n, p := before, view.programs[programID{id, true}]
 	held := p.findings()
 	step := func(next *openNotebook) {
 		to := joined(next.uri, next.python())
@@ -136,7 +136,7 @@ func (s *server) didChangeNotebook(params *protocol.DidChangeNotebookDocumentPar
 	if n == before {
 		return nil
 	}
-	old := view.programs[id]
+	old := view.programs[programID{id, true}]
 	p.held, p.check = held, old.check.next(s)
 	old.check.cancel()
 	s.put(view.withNotebook(n), p)
@@ -168,7 +168,7 @@ func (s *server) didCloseNotebook(params *protocol.DidCloseNotebookDocumentParam
 	if !ok {
 		return fmt.Errorf("%s is not open", params.NotebookDocument.URI)
 	}
-	s.closed(view.withoutNotebook(n), view.programs[n.uri])
+	s.closed(view.withoutNotebook(n), view.programs[programID{n.uri, true}])
 	return nil
 }
 

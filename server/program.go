@@ -34,6 +34,15 @@ type program struct {
 	check *check
 }
 
+// programID names a program in a session: a notebook may be open as such and, at
+// the same time, as the text that it is on disk.
+type programID struct {
+	uri      uri.URI
+	notebook bool
+}
+
+func (p *program) id() programID { return programID{p.uri, p.cells != nil} }
+
 // single is the program of one document.
 func single(doc *document) *program {
 	p := &program{uri: doc.uri, docs: []*document{doc}, code: doc.text}

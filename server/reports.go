@@ -67,7 +67,7 @@ func (r *reports) program(view *snapshot, p *program) {
 	}
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	if r.server.session.snapshot().programs[p.uri] != p {
+	if r.server.session.snapshot().programs[p.id()] != p {
 		return
 	}
 	for i, part := range parts {
@@ -78,7 +78,7 @@ func (r *reports) program(view *snapshot, p *program) {
 			r.refresh(view)
 		}
 	}
-	if p.cells != nil {
+	if _, text := view.open(p.uri); p.cells != nil && !text {
 		r.put(view, p.uri, report{}) // the notebook as a file
 	}
 }
@@ -87,7 +87,7 @@ func (r *reports) program(view *snapshot, p *program) {
 func (r *reports) file(view *snapshot, id uri.URI, news report) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	if _, open := r.server.session.snapshot().programs[id]; !open {
+	if !r.server.session.snapshot().isOpen(id) {
 		delete(r.asked, id)
 		r.put(view, id, news)
 	}

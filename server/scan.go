@@ -137,7 +137,7 @@ func (c *scanner) drop() {
 // unless it is open in the client.
 func (c *scanner) update(ctx context.Context, path string) {
 	view := c.server.session.snapshot()
-	if _, open := view.programs[uri.File(path)]; open {
+	if view.isOpen(uri.File(path)) {
 		return
 	}
 	p, err := c.load(ctx, view, path)

@@ -8,6 +8,7 @@ import (
 	"go.lsp.dev/protocol"
 	"go.lsp.dev/uri"
 
+	"github.com/graphleak/graphleak/analyzer/sources"
 	"github.com/graphleak/graphleak/analyzer/text"
 )
 
@@ -27,8 +28,8 @@ type snapshot struct {
 	client    abilities
 	settings  settings
 	folders   []protocol.WorkspaceFolder
-	checker   checker              // of the programs; imports do not lead out of the folders
-	programs  map[uri.URI]*program // by the URI of the document or the notebook
+	checker   checker // of the programs; imports do not lead out of the folders
+	programs  map[programID]*program
 	notebooks map[uri.URI]*openNotebook
 	owners    map[uri.URI]uri.URI // the notebook of each cell
 }
@@ -55,16 +56,16 @@ func (v *snapshot) with(programs ...*program) *snapshot {
 	next := *v
 	next.programs = maps.Clone(v.programs)
 	if next.programs == nil {
-		next.programs = make(map[uri.URI]*program)
+		next.programs = make(map[programID]*program)
 	}
 	for _, p := range programs {
-		next.programs[p.uri] = p
+		next.programs[p.id()] = p
 	}
 	return &next
 }
 
 // without is v without the program named id.
-func (v *snapshot) without(id uri.URI) *snapshot {
+func (v *snapshot) without(id programID) *snapshot {
 	next := *v
 	next.programs = maps.Clone(v.programs)
 	delete(next.programs, id)
@@ -88,7 +89,7 @@ func (v *snapshot) withNotebook(n *openNotebook) *snapshot {
 
 // withoutNotebook is v without n and its program.
 func (v *snapshot) withoutNotebook(n *openNotebook) *snapshot {
-	next := v.without(n.uri)
+	next := v.without(programID{n.uri, true})
 	next.notebooks = maps.Clone(v.notebooks)
 	delete(next.notebooks, n.uri)
 	next.owners = ownersOf(next.notebooks)
@@ -107,9 +108,9 @@ func ownersOf(notebooks map[uri.URI]*openNotebook) map[uri.URI]uri.URI {
 
 // open is the open document named id, as a part of its program.
 func (v *snapshot) open(id uri.URI) (part, bool) {
-	p, ok := v.programs[id]
+	p, ok := v.programs[programID{id, false}]
 	if owner, inNotebook := v.owners[id]; inNotebook {
-		p, ok = v.programs[owner]
+		p, ok = v.programs[programID{owner, true}]
 	}
 	if !ok {
 		return part{}, false
@@ -133,9 +134,15 @@ func (v *snapshot) withFolders(event protocol.WorkspaceFoldersChangeEvent) *snap
 	return &next
 }
 
+// isOpen reports whether a document or a notebook named id is open.
+func (v *snapshot) isOpen(id uri.URI) bool {
+	return v.programs[programID{id, false}] != nil || v.programs[programID{id, true}] != nil
+}
+
 // file is the open program of the file at path, as a checker names it.
 func (v *snapshot) file(path string) (*program, bool) {
-	p, ok := v.programs[uri.File(path)]
+	id := programID{uri.File(path), sources.IsNotebook(path)}
+	p, ok := v.programs[id]
 	return p, ok && p.path == path
 }
 

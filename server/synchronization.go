@@ -2,6 +2,7 @@ package server
 
 import (
 	"fmt"
+	"os"
 	"time"
 
 	"go.lsp.dev/protocol"
@@ -49,19 +50,33 @@ func (s *server) didOpen(params *protocol.DidOpenTextDocumentParams) error {
 	}
 	p := single(openDocument(&params.TextDocument))
 	p.check = s.newCheck()
-	if before, ok := view.programs[p.uri]; ok {
+	if before, ok := view.programs[p.id()]; ok {
 		before.check.cancel() // opened twice: the client forgot to close it
 	}
-	s.put(view, p)
+	s.put(s.lookingAgain(view, p.path), p)
 	return nil
+}
+
+// lookingAgain is view with a checker that does not know where imports lead, if
+// the file at path is, or was, in the client only.
+func (s *server) lookingAgain(view *snapshot, path string) *snapshot {
+	if path == "" {
+		return view
+	}
+	if _, err := os.Stat(path); err == nil {
+		return view
+	}
+	next := *view
+	next.checker = s.checkerFor(&next)
+	return &next
 }
 
 // didChange makes the next version of a document. The check of the version
 // before has become pointless.
 func (s *server) didChange(params *protocol.DidChangeTextDocumentParams) error {
 	view := s.session.snapshot()
-	before, ok := view.programs[params.TextDocument.URI]
-	if !ok || before.cells != nil {
+	before, ok := view.programs[programID{params.TextDocument.URI, false}]
+	if !ok {
 		return fmt.Errorf("%s is not open", params.TextDocument.URI)
 	}
 	doc, edits, err := before.docs[0].next(params.TextDocument.Version, params.ContentChanges, view.client.encoding)
@@ -95,11 +110,11 @@ func (s *server) saved(id uri.URI) {
 // didClose forgets a document, and takes its diagnostics away from the client.
 func (s *server) didClose(params *protocol.DidCloseTextDocumentParams) error {
 	view := s.session.snapshot()
-	p, ok := view.programs[params.TextDocument.URI]
-	if !ok || p.cells != nil {
+	p, ok := view.programs[programID{params.TextDocument.URI, false}]
+	if !ok {
 		return fmt.Errorf("%s is not open", params.TextDocument.URI)
 	}
-	s.closed(view.without(p.uri), p)
+	s.closed(s.lookingAgain(view.without(p.id()), p.path), p)
 	return nil
 }
 

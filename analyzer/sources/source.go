@@ -19,7 +19,7 @@ type Source struct {
 // The text of its error is one line for a person, without the path.
 func New(path string, data []byte) (Source, error) {
 	s := Source{Path: path, Data: data, Code: data}
-	if isNotebook(path) {
+	if IsNotebook(path) {
 		file, err := notebook.Parse(data)
 		if err != nil {
 			return Source{}, err
@@ -41,7 +41,7 @@ func Load(path string) (Source, error) {
 // Limit is how large a file of this name may be. Most of a notebook is what its
 // code has put out.
 func Limit(path string) int {
-	if isNotebook(path) {
+	if IsNotebook(path) {
 		return notebook.MaxBytes
 	}
 	return syntax.MaxBytes

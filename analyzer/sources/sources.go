@@ -32,9 +32,10 @@ type Skipped struct{ Path, Reason string }
 
 // IsPython reports whether name is that of a file with Python code: a source file
 // or a notebook.
-func IsPython(name string) bool { return filepath.Ext(name) == ".py" || isNotebook(name) }
+func IsPython(name string) bool { return filepath.Ext(name) == ".py" || IsNotebook(name) }
 
-func isNotebook(name string) bool { return filepath.Ext(name) == ".ipynb" }
+// IsNotebook reports whether name is that of a notebook.
+func IsNotebook(name string) bool { return filepath.Ext(name) == ".ipynb" }
 
 // Find lists the Python files and notebooks under the given files and directories, each one
 // once however many paths and links lead to it.
