@@ -59,7 +59,7 @@ func (in *incident) ownExit(*Event, []*Event) *absent {
 		rank: gone.rank, host: gone.host, line: gone.line, input: gone.input, when: gone.time,
 		because: fmt.Sprintf("Rank %d ended by itself with exit code %d; its own output is not in the text.", gone.rank, gone.exitCode),
 		proof: &Evidence{
-			Line: gone.line, Input: in.inputName(gone.input), Text: fmt.Sprintf("rank %d: exit code %d", gone.rank, gone.exitCode),
+			Line: gone.line, Text: fmt.Sprintf("rank %d: exit code %d", gone.rank, gone.exitCode),
 			Why: "the only process that ended with a code of its own; the others report that they lost a connection",
 		},
 	}
@@ -107,7 +107,7 @@ func (in *incident) namedPeer(_ *Event, ended []*Event) *absent {
 		return &absent{
 			rank: peer, host: peerHost(o), line: o.Line, input: o.Origin.Input, when: o.when(),
 			because: fmt.Sprintf("The message names rank %d as the one that was missing; its own output is not in the text.", peer),
-			proof:   &Evidence{Line: o.Line, Input: in.inputName(o.Origin.Input), Text: shorten(o.Text), Why: fmt.Sprintf("names rank %d as the one that was missing", peer)},
+			proof:   &Evidence{Line: o.Line, Text: shorten(o.Text), Why: fmt.Sprintf("names rank %d as the one that was missing", peer)},
 		}
 	}
 	return nil

@@ -39,7 +39,7 @@ func (d *Diagnoser) conclude(ctx context.Context, in *incident) (*Diagnosis, err
 	if refine := refiners[page.ID]; refine != nil {
 		v = refine(&inquiry{
 			event: e, suspects: suspects, course: course, expandable: in.expandable, cudaBroken: in.brokenBefore(e),
-			ended: s.ended, absent: s.absent,
+			cycle: in.warnsOfCycle(), ended: s.ended, absent: s.absent,
 		})
 		page = in.knowledge.byID[v.failure]
 	} else {
@@ -102,6 +102,12 @@ func advice(message string) string {
 	return strings.TrimSpace(message[strings.LastIndex(message, ". ")+1:])
 }
 
+// warnsOfCycle reports whether PyTorch warned that gradients with a graph were
+// left on the parameters.
+func (in *incident) warnsOfCycle() bool {
+	return slices.ContainsFunc(in.events, func(e *Event) bool { return e.Page.ID == createGraphID })
+}
+
 // brokenBefore reports whether CUDA or NCCL had failed before e.
 func (in *incident) brokenBefore(e *Event) bool {
 	return slices.ContainsFunc(in.events, func(o *Event) bool {
@@ -146,6 +152,11 @@ func (in *incident) evidence(e *Event, s standing) []Evidence {
 			if f, ok := t.Forward.innermost(userFrame); ok {
 				add(f.At, f.String(), "where the forward pass made what the backward pass failed on")
 			}
+		}
+	}
+	for i, o := range in.details(e) {
+		if i < 3 {
+			add(o.Line, o.Text, "says more about the same failure")
 		}
 	}
 	if e.Step.known() && e.Step.Line > 0 {

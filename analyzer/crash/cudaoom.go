@@ -16,6 +16,7 @@ var cudaRules = []func(*cudaCase) bool{
 	(*cudaCase).roomLeft,
 	(*cudaCase).otherOwner,
 	(*cudaCase).weighCache,
+	(*cudaCase).cyclic,
 	(*cudaCase).growing,
 	(*cudaCase).gathering,
 	(*cudaCase).fragmented,
@@ -186,6 +187,26 @@ func (k *cudaCase) weighCache() bool {
 		k.but("not-capacity", Low, "%v were free when the message was written; another process may have freed them in between", f)
 	}
 	return false
+}
+
+// cyclic: the log warns of a cycle that keeps graphs alive, and the run worked
+// for steps enough to fill the device.
+func (k *cudaCase) cyclic() bool {
+	leaks := k.course != nil && k.course.leaks()
+	if !k.cycle || k.early() || !leaks && (!k.late() || !k.full()) {
+		return false
+	}
+	conf, proof := Medium, ""
+	if leaks {
+		conf, proof = High, fmt.Sprintf(" The log shows it: the %s rises by %s.", k.course.of.words(), k.course.rate())
+	} else {
+		k.lack("memory_allocated() every few steps: a steady slope would prove the leak")
+	}
+	k.but("graph-retained", Low, "something else may be kept too; the warning names a leak that is certain to exist unless .grad is reset in each step")
+	k.but("too-large", Low, "it worked for many steps, so model and batch do fit")
+	k.failure, k.confidence = createGraphID, conf
+	k.cause = fmt.Sprintf("%s: live tensors hold %v of %v. PyTorch warned before that backward(create_graph=True) makes parameters and gradients keep each other, and their graphs, alive.%s", k.lastStraw(), k.allocated, k.total, proof)
+	return true
 }
 
 // growing: the log shows live memory rising step by step. Whatever else it shows

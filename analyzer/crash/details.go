@@ -25,6 +25,29 @@ func (in *incident) details(e *Event) []*Event {
 	return list
 }
 
+// borrowRank gives e the rank that its details name, if they name one.
+func (in *incident) borrowRank(e *Event) {
+	if e.rank() >= 0 || e.Role == RoleCollateral {
+		return
+	}
+	var named *Event
+	for _, o := range in.details(e) {
+		switch {
+		case o.rank() < 0:
+		case named != nil && named.rank() != o.rank():
+			return
+		default:
+			named = o
+		}
+	}
+	if named != nil {
+		e.Origin.Rank, e.Origin.LocalRank = named.Origin.Rank, named.Origin.LocalRank
+		if e.Origin.Host == "" {
+			e.Origin.Host = named.Origin.Host
+		}
+	}
+}
+
 // causes are the explanations of the event, the most exact one first.
 func (e *Event) causes(details []*Event) []string {
 	var list []string

@@ -35,12 +35,17 @@ func (in *incident) survived(e *Event) (Step, bool) {
 		over := ok && last.Line > e.last() && readStep(e.Text).known() && e.Signature.match(last.Text) == nil
 		return last, over
 	}
+	after := e.last()
+	if e.Signature != nil && e.Signature.Fatal {
+		// The process has ended. Only another one, started in its place, goes on.
+		after += lateOutput
+	}
 	if _, own := p.latest[e.key]; own && !e.Listed {
-		return p.wentOn(e.key, e.last())
+		return p.wentOn(e.key, after)
 	}
 	if e.Listed || e.rank() < 0 {
 		// What a launcher or the kernel writes belongs to no stream of steps.
-		return p.anyWentOn(e.last())
+		return p.anyWentOn(after)
 	}
 	return Step{}, false
 }

@@ -43,15 +43,23 @@ func (in *incident) attribute() standing {
 	if top := in.strongest(s.ended); len(top) > 0 {
 		s.initiating, s.simultaneous, s.byOrder = in.earliest(top)
 	}
+	if s.initiating != nil {
+		in.borrowRank(s.initiating)
+	}
 	if e := s.initiating; e != nil && e.Role == RoleCollateral {
 		s.absent = in.findAbsent(e, s.ended)
 	}
 	s.collateral = in.followed(&s)
-	s.processes = len(in.listed) > 1 || len(in.inputs) > 1
-	for _, e := range in.events {
-		s.processes = s.processes || e.rank() > 0 || e.Page.Family == distributedFamily
-	}
+	s.processes = in.severalProcesses()
 	return s
+}
+
+// severalProcesses reports whether the run had more than one process that a
+// rank could tell apart.
+func (in *incident) severalProcesses() bool {
+	return len(in.listed) > 1 || len(in.inputs) > 1 || len(in.census.ended) > 0 || slices.ContainsFunc(in.events, func(e *Event) bool {
+		return e.rank() > 0 || e.Page.Family == distributedFamily && e.Role == RoleCollateral
+	})
 }
 
 // strongest are the events that explain a failure best. Advice counts only
@@ -77,18 +85,31 @@ func (in *incident) strength(e *Event) int {
 	switch {
 	case in.forced[e.Origin.PID] && e.Strength == fatalSignal:
 		return 0 // the launcher killed the process itself
+	case in.follows(e):
+		return 0
 	case e.Page.ID == pythonExceptionID && e.Traceback != nil && e.Traceback.Bare:
 		return 2
 	}
 	return e.Strength
 }
 
+// follows reports whether e is how its process ended after another failure.
+func (in *incident) follows(e *Event) bool {
+	return len(e.Page.Follows) > 0 && slices.ContainsFunc(in.events, func(o *Event) bool {
+		return slices.Contains(e.Page.Follows, o.Page.ID) && o.Recovered == nil && o.Strength >= reported && o.Role != RoleAdvice &&
+			(o.rank() == e.rank() || e.Origin.Rank < 0) && in.before(o, e) < 0
+	})
+}
+
 // followed are the events that the initiating one explains.
 func (in *incident) followed(s *standing) []*Event {
-	var list []*Event
+	var list, details []*Event
+	if s.initiating != nil {
+		details = in.details(s.initiating)
+	}
 	for _, e := range in.events {
 		switch {
-		case e == s.initiating, e.Recovered != nil, e.Page.ID == unknownID, e.Role == RoleAdvice:
+		case e == s.initiating, e.Recovered != nil, e.Page.ID == unknownID, e.Role == RoleAdvice, slices.Contains(details, e):
 		case s.initiating != nil && e.sameAs(s.initiating):
 		default:
 			list = append(list, e)
@@ -100,7 +121,8 @@ func (in *incident) followed(s *standing) []*Event {
 // sameAs reports whether e says again what o says: the same process of the same
 // failure, or the death that o explains.
 func (e *Event) sameAs(o *Event) bool {
-	return e == o.explains || e.Page == o.Page && (e.key == o.key || o.Role == RoleConfirmation && sameProcess(e, o))
+	death := o.explains != nil && slices.Contains(o.Page.Confirms, e.Page.ID) && sameProcess(e, o)
+	return death || e.Page == o.Page && (e.key == o.key || o.Role == RoleConfirmation && sameProcess(e, o))
 }
 
 // earliest picks the first of events of equal strength, and those on other ranks
@@ -127,15 +149,17 @@ func (in *incident) earliest(top []*Event) (first *Event, others []*Event, byOrd
 	return first, others, byOrder
 }
 
-// withTraceback prefers, to a line that a logger wrote about a failure, the
-// traceback of the same failure that follows it.
+// withTraceback prefers, to a line that somebody else wrote about a failure (a
+// logger, or the GPU, which knows no ranks), the traceback of the same failure
+// that follows it.
 func withTraceback(first *Event, top []*Event) *Event {
 	const near = 200 // lines
 	if first.Traceback != nil && !first.Traceback.Bare {
 		return first
 	}
 	for _, e := range top {
-		if e.Page == first.Page && e.key == first.key && e.Traceback != nil && !e.Traceback.Bare && e.Line > first.Line && e.Line-first.Line < near {
+		same := e.Page == first.Page && (e.key == first.key || first.rank() < 0 && first.Origin.Input == e.Origin.Input)
+		if same && e.Traceback != nil && !e.Traceback.Bare && e.Line > first.Line && e.Line-first.last() < near {
 			return e
 		}
 	}

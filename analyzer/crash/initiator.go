@@ -9,12 +9,17 @@ import (
 // that.
 func (in *incident) nameInitiator(diag *Diagnosis, s *standing, a *absent) {
 	e := s.initiating
+	if e.Role == RoleConfirmation && in.rankOf(e) == nil {
+		in.askRanks(e, s)
+	}
 	diag.Initiating = &Initiating{Rank: in.rankOf(e), Host: e.Origin.Host, Line: e.Line, When: e.when(), Input: in.inputName(e.Origin.Input)}
 	switch {
 	case a != nil:
 		diag.Initiating = &Initiating{Rank: &a.rank, Host: a.host, Line: a.line, When: a.when, Input: in.inputName(a.input)}
 		if a.proof != nil {
-			s.notes = append(s.notes, *a.proof)
+			proof := *a.proof
+			proof.Input = in.inputName(a.input)
+			s.notes = append(s.notes, proof)
 		}
 		s.simultaneous, s.byOrder = nil, false
 	case e.Role == RoleCollateral || diag.Failure == desyncID:
@@ -42,6 +47,15 @@ func (in *incident) nameInitiator(diag *Diagnosis, s *standing, a *absent) {
 	}
 	if note, ok := in.vote(diag.Initiating); ok {
 		s.notes = append(s.notes, note)
+	}
+}
+
+// askRanks gives what the system reports of a machine the rank that was on it,
+// where the others tell: it is the one that they waited for.
+func (in *incident) askRanks(e *Event, s *standing) {
+	if a := in.silent(e, s.ended); a != nil {
+		e.Origin.Rank = a.rank
+		s.notes = append(s.notes, Evidence{Line: e.Line, Input: in.inputName(e.Origin.Input), Text: shorten(e.Text), Why: a.because})
 	}
 }
 

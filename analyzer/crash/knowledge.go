@@ -62,9 +62,11 @@ func NewKnowledge(pages []Page) (*Knowledge, error) {
 		}
 	}
 	for _, p := range k.pages {
-		for _, id := range p.Confirms {
-			if k.byID[id] == nil {
-				return nil, fmt.Errorf("page %s: confirms %s, which does not exist", p.ID, id)
+		for what, ids := range map[string][]string{"confirms": p.Confirms, "follows": p.Follows} {
+			for _, id := range ids {
+				if k.byID[id] == nil {
+					return nil, fmt.Errorf("page %s: %s %s, which does not exist", p.ID, what, id)
+				}
 			}
 		}
 		for _, r := range p.rivals() {

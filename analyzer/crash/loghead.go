@@ -84,7 +84,7 @@ func logHead(text string, o *Origin) (rest string, ok bool) {
 			group := headGroup.FindString(body)
 			leveled = leveled || headLevel.MatchString(group[1:])
 			n = len(group)
-		case headName.MatchString(body):
+		case headName.MatchString(body) && !exceptionName.MatchString(headName.FindStringSubmatch(body)[1]):
 			n = len(headName.FindStringSubmatch(body)[1])
 		case headStream.MatchString(body):
 			o.Stream = headStream.FindStringSubmatch(body)[1]

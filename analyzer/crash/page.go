@@ -31,6 +31,9 @@ type Page struct {
 	// Confirms names the pages of what a process says, or a launcher says of it,
 	// when it dies of this failure. The failure explains such an event before it.
 	Confirms []string
+	// Follows names the pages of failures that end a process in this way: after
+	// one of them in the same process this is a consequence.
+	Follows []string
 	// Everywhere says that all ranks raise it together: which of them comes first
 	// in the log means nothing.
 	Everywhere bool
@@ -76,13 +79,17 @@ type Signature struct {
 	Strength   int
 	Confidence Confidence
 	// Lasting says that the message tells of a state, which a run does not
-	// survive by going on.
+	// survive by going on. Fatal says that the process cannot go on: what it
+	// prints after that is older.
 	Lasting bool
+	Fatal   bool
 	// Cause, Fixes and Rivals are about this message in particular. They come
 	// before those of the page.
 	Cause  string
 	Fixes  []Fix
 	Rivals []Rival
+	// Missing is what the message lacks where it stands alone.
+	Missing []string
 }
 
 // Rival is another failure that would show the same, and what speaks against

@@ -20,6 +20,9 @@ func (in *incident) plainVerdict(e *Event) verdict {
 			}
 		}
 	}
+	if len(details) == 0 && e.Signature != nil {
+		v.missing = append(v.missing, e.Signature.Missing...)
+	}
 	v.arithmetic = hostArithmetic(v.fields)
 	v.cause = e.said()
 	for _, cause := range e.causes(details) {
@@ -69,7 +72,7 @@ func (e *Event) said() string {
 func (e *Event) confidence() Confidence {
 	c := High
 	switch {
-	case e.Strength <= reported:
+	case e.Strength <= reported && e.Role != RoleAdvice:
 		c = Low
 	case e.Strength <= fatalSignal:
 		c = Medium
@@ -82,11 +85,12 @@ func (e *Event) confidence() Confidence {
 		c = c.atMost(most)
 	}
 	if t := e.Traceback; t != nil {
-		if t.Headless || t.Bare {
-			c = c.atMost(Medium)
-		}
-		if t.Bare && e.Page.ID == pythonExceptionID {
+		known := e.Page.ID != pythonExceptionID
+		switch {
+		case t.Bare && !known:
 			c = Low
+		case t.Bare, t.Headless && !known:
+			c = c.atMost(Medium)
 		}
 	}
 	return c

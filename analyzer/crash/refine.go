@@ -22,7 +22,7 @@ func refinedIDs() []string {
 	return []string{
 		cudaOOM + "graph-retained", cudaOOM + "fragmentation", cudaOOM + "too-large", cudaOOM + "other-process", cudaOOM + "limit",
 		cudaOOM + "impossible-request", cudaOOM + "not-capacity", cudaOOM + "eval-accumulation", cudaOOM + "undetermined",
-		desyncID, growthID,
+		desyncID, growthID, createGraphID,
 	}
 }
 
@@ -38,7 +38,10 @@ type verdict struct {
 	absent       *absent // the process that started it, where the event is another's
 }
 
-const cudaOOM = "memory.cuda-oom."
+const (
+	cudaOOM       = "memory.cuda-oom."
+	createGraphID = "memory.create-graph-cycle"
+)
 
 // inquiry is what a refiner knows about an event.
 type inquiry struct {
@@ -47,6 +50,7 @@ type inquiry struct {
 	course     *course // of the memory that the log prints; nil if it does not
 	expandable bool    // the log shows that expandable segments are on
 	cudaBroken bool    // a CUDA or NCCL failure came before
+	cycle      bool    // the log warns of a cycle between parameters and gradients
 	ended      []*Event
 	absent     *absent
 }

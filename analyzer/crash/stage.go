@@ -22,6 +22,12 @@ var (
 	weightsCode    = regexp.MustCompile(`\.to\(|\.cuda\(|load_state_dict|from_pretrained|\.half\(\)|\.bfloat16\(\)`)
 )
 
+// loadingFuncs are the functions of libraries that put weights on a device.
+var loadingFuncs = map[string]bool{
+	"_apply": true, "load_state_dict": true, "from_pretrained": true, "create_weights": true, "load_model": true, "load_weights": true,
+	"_load_pretrained_model": true, "_load_state_dict_into_meta_model": true,
+}
+
 // stageOf reads the stage off a traceback.
 func stageOf(t *Traceback) stage {
 	if t == nil {
@@ -41,7 +47,7 @@ func stageOf(t *Traceback) stage {
 			found = firstOptimizerStep
 		case library && f.Func == "step" && strings.Contains(f.Path, "optim") && found == unknownStage:
 			found = optimizerStep
-		case library && (f.Func == "_apply" || f.Func == "load_state_dict" || f.Func == "from_pretrained") && found == unknownStage:
+		case library && loadingFuncs[f.Func] && found == unknownStage:
 			found = loadingWeights
 		}
 	}

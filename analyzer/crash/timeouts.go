@@ -20,7 +20,7 @@ func refineTimeout(c *inquiry) verdict {
 	case len(t.behind) == 1:
 		b := t.behind[0]
 		v.confidence = Medium
-		v.absent = &absent{rank: b.rank, host: b.event.Origin.Host, line: b.event.Line, input: b.event.Origin.Input, when: b.event.when()}
+		v.absent = b.asAbsent(fmt.Sprintf("rank %d is behind: %s", b.rank, b.lastWork()))
 		v.cause = fmt.Sprintf("A collective operation timed out%s. Rank %d is behind: %s, while the others were further. They waited for it.", waited, b.rank, b.lastWork())
 	case len(t.behind) > 1:
 		v.cause = fmt.Sprintf("A collective operation timed out%s. Ranks %s are behind the others, which waited for them; which of them came to a stop first, the text does not tell.", waited, numbers(ranksOf(t.behind)))
@@ -37,6 +37,16 @@ func refineTimeout(c *inquiry) verdict {
 	return v
 }
 
+// asAbsent is the rank as the process that the others waited for, with what
+// shows it.
+func (c *collective) asAbsent(why string) *absent {
+	e := c.event
+	return &absent{
+		rank: c.rank, host: e.Origin.Host, line: e.Line, input: e.Origin.Input, when: e.when(),
+		proof: &Evidence{Line: e.Line, Text: shorten(e.Text), Why: why},
+	}
+}
+
 // lastWork says how far the rank had come.
 func (c *collective) lastWork() string {
 	if c.enqueued >= 0 {
@@ -48,7 +58,10 @@ func (c *collective) lastWork() string {
 // differenceUnknown says why the ranks are not taken to have run different
 // operations.
 func differenceUnknown(t tie) string {
-	if len(t.reports) > 1 {
+	switch {
+	case len(t.behind) > 0:
+		return "the ranks in the text are at different numbers; where they share one, the operation is the same"
+	case len(t.reports) > 1:
 		return "the ranks in the text report the same operation under the same number"
 	}
 	return "it takes the reports of two ranks to see that they ran different operations"
@@ -63,7 +76,7 @@ func desynchronised(c *inquiry, t tie) verdict {
 		odd.seq, t.others.rank, t.others.describe(), odd.rank, odd.describe())
 	if len(t.reports)-len(t.differs) > 1 && len(t.differs) == 1 {
 		// Most agree, so the odd one took the wrong path.
-		v.absent = &absent{rank: odd.rank, host: odd.event.Origin.Host, line: odd.event.Line, input: odd.event.Origin.Input, when: odd.event.when()}
+		v.absent = odd.asAbsent(fmt.Sprintf("rank %d runs another operation than the others", odd.rank))
 		v.cause += fmt.Sprintf(" All others agree with each other, so rank %d is the one that differs.", odd.rank)
 	} else {
 		v.missing = append(v.missing, "which of them took the wrong path: the text shows only that they differ")

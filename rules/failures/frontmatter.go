@@ -22,6 +22,7 @@ type frontMatter struct {
 	Confidence crash.Confidence `yaml:"confidence"`
 	Refines    string           `yaml:"refines"`
 	Confirms   []string         `yaml:"confirms"`
+	Follows    []string         `yaml:"follows"`
 	Everywhere bool             `yaml:"everywhere"`
 	Cause      string           `yaml:"cause"`
 	Signatures []signature      `yaml:"signatures"`
@@ -47,9 +48,11 @@ type signature struct {
 	Strength   *int             `yaml:"strength"` // likewise
 	Confidence crash.Confidence `yaml:"confidence"`
 	Lasting    bool             `yaml:"lasting"`
+	Fatal      bool             `yaml:"fatal"`
 	Cause      string           `yaml:"cause"`
 	Rivals     []rival          `yaml:"alternatives"`
 	Fix        []fix            `yaml:"fix"`
+	Missing    []string         `yaml:"missing"`
 }
 
 type rival struct {
@@ -83,7 +86,7 @@ func parse(name string, src []byte) (crash.Page, error) {
 	}
 	page := crash.Page{
 		ID: fm.ID, Title: fm.Title, Family: fm.Family, Role: fm.Role, Strength: fm.Strength, Confidence: fm.Confidence,
-		Refines: fm.Refines, Confirms: fm.Confirms, Everywhere: fm.Everywhere, Cause: strings.TrimSpace(fm.Cause), ExitCodes: fm.ExitCodes, Rivals: rivals(fm.Rivals), Fixes: fixes(fm.Fix),
+		Refines: fm.Refines, Confirms: fm.Confirms, Follows: fm.Follows, Everywhere: fm.Everywhere, Cause: strings.TrimSpace(fm.Cause), ExitCodes: fm.ExitCodes, Rivals: rivals(fm.Rivals), Fixes: fixes(fm.Fix),
 		Verify: crash.Verify(fm.Verify), Missing: fm.Missing, Related: fm.Related, Body: strings.TrimLeft(string(body), "\n"),
 	}
 	for _, s := range fm.Signatures {
@@ -108,8 +111,8 @@ func (s *signature) compile(page *frontMatter) (crash.Signature, error) {
 	}
 	return crash.Signature{
 		Name: s.Name, Versions: s.Versions, Scope: s.Scope, Literals: s.Literals, Pattern: pattern, Example: s.Example,
-		Role: cmp.Or(s.Role, page.Role), Strength: strength, Confidence: cmp.Or(s.Confidence, page.Confidence), Lasting: s.Lasting,
-		Cause: strings.TrimSpace(s.Cause), Rivals: rivals(s.Rivals), Fixes: fixes(s.Fix),
+		Role: cmp.Or(s.Role, page.Role), Strength: strength, Confidence: cmp.Or(s.Confidence, page.Confidence), Lasting: s.Lasting, Fatal: s.Fatal,
+		Cause: strings.TrimSpace(s.Cause), Rivals: rivals(s.Rivals), Fixes: fixes(s.Fix), Missing: s.Missing,
 	}, nil
 }
 
