@@ -44,6 +44,9 @@ type analysis struct {
 	retentions   map[ObjectID]*retention
 	retentionIDs map[site]ObjectID
 	retainedBy   map[Atom][]*retention
+	// gradientGraphs are the backwards that left graphs in gradients, by their
+	// tokens on the heap.
+	gradientGraphs map[ObjectID]*gradientGraph
 	// activity counts recorded operations, backwards and new modules: a
 	// function that leaves it alone has nothing to do with graphs.
 	activity int
@@ -68,12 +71,13 @@ func newAnalysis(ctx context.Context, w *Workspace) *analysis {
 		proved: map[Atom]bool{}, needed: map[Atom]bool{}, escaped: map[Atom]bool{}, freedAt: map[Atom]site{}, retainedAt: map[Atom]site{}, reuses: map[Atom]*reuse{},
 		growths: map[growthKey]*growth{}, defined: map[Place]definition{}, seeds: map[Place][]Location{}, histories: map[codeKey]*history{},
 		retentions: map[ObjectID]*retention{}, retentionIDs: map[site]ObjectID{}, retainedBy: map[Atom][]*retention{},
+		gradientGraphs: map[ObjectID]*gradientGraph{},
 	}
 	for _, name := range reservedSymbols {
 		a.symbol(name)
 	}
-	a.atoms = append(a.atoms, atomInfo{})                                                        // no atom is 0
-	a.objects = []*objectInfo{ledger: {}, kept: {}, retained: {}, modes: {}, argumentLeaves: {}} // facts about the run
+	a.atoms = append(a.atoms, atomInfo{})                                                                       // no atom is 0
+	a.objects = []*objectInfo{ledger: {}, kept: {}, retained: {}, gradients: {}, modes: {}, argumentLeaves: {}} // facts about the run
 	return a
 }
 
