@@ -13,7 +13,7 @@ STATICCHECK := honnef.co/go/tools/cmd/staticcheck@v0.8.2
 EXAMPLE     := testdata/example
 BINARY      := bin/graphleak$(shell go env GOEXE 2>/dev/null)
 
-.PHONY: build run test test-go test-editors test-extension e2e lint fmt vsix eval clean requirements
+.PHONY: build run test test-go test-extension e2e lint fmt vsix eval clean requirements
 
 build: $(BINARY) dist/extension.js
 
@@ -39,18 +39,13 @@ run: build
 	@echo '$$ graphleak diagnose --workspace $(EXAMPLE) $(EXAMPLE)/crash.log'
 	@$(BINARY) diagnose --workspace $(EXAMPLE) $(EXAMPLE)/crash.log
 
-test: test-go test-editors test-extension e2e
+test: test-go test-extension e2e
 
 # jsonrpc2poison makes the protocol library fail loudly where a handler keeps
 # something that belongs to a finished request.
 test-go: requirements
 	go vet ./...
 	go test -race -tags jsonrpc2poison ./...
-
-# Neovim and Emacs with eglot use the server as it is installed.
-test-editors: requirements
-	@$(call require,nvim:neovim emacs:emacs-nox emacs:elpa-eglot)
-	go test -tags editors -run TestEditors ./server
 
 test-extension: node_modules/.package-lock.json $(BINARY)
 	npm test
@@ -78,26 +73,20 @@ eval: requirements
 clean:
 	rm -rf bin dist node_modules .cache
 
-# Go, a C compiler and Node come from the system.
+# Go, a C compiler and Node come from the system. On Debian, as root, what is
+# missing is installed; elsewhere the message says what to install.
 requirements:
-	@$(call require,gcc:gcc gcc:libc6-dev node:nodejs npm:npm git:git)
-	@command -v go >/dev/null || { echo "Missing: Go 1.26 or newer, https://go.dev/dl/" >&2; exit 1; }
-
-# $(call require,COMMAND:PACKAGE ...) installs the packages whose command is not
-# there. On Debian, as root, that is done; elsewhere the message says what to
-# install.
-define require
-missing=; \
-for pair in $(1); do \
-  command -v "$${pair%%:*}" >/dev/null || missing="$$missing $${pair##*:}"; \
-done; \
-if [ -n "$$missing" ]; then \
-  if [ "$$(id -u)" = 0 ] && command -v apt-get >/dev/null; then \
-    echo "Installing$$missing"; \
-    export DEBIAN_FRONTEND=noninteractive; \
-    apt-get update -qq && apt-get install -y -qq --no-install-recommends $$missing; \
-  else \
-    echo "Missing:$$missing. Install them with your system's package manager." >&2; exit 1; \
-  fi; \
-fi
-endef
+	@missing=; \
+	for pair in gcc:gcc node:nodejs npm:npm git:git; do \
+	  command -v "$${pair%%:*}" >/dev/null || missing="$$missing $${pair##*:}"; \
+	done; \
+	if [ -n "$$missing" ]; then \
+	  if [ "$$(id -u)" = 0 ] && command -v apt-get >/dev/null; then \
+	    echo "Installing$$missing"; \
+	    export DEBIAN_FRONTEND=noninteractive; \
+	    apt-get update -qq && apt-get install -y -qq --no-install-recommends $$missing libc6-dev; \
+	  else \
+	    echo "Missing:$$missing. Install them with your system's package manager." >&2; exit 1; \
+	  fi; \
+	fi; \
+	command -v go >/dev/null || { echo "Missing: Go 1.26 or newer, https://go.dev/dl/" >&2; exit 1; }

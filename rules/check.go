@@ -116,22 +116,17 @@ func (c *Checker) Check(ctx context.Context, src Source) (Report, error) {
 	if err := ctx.Err(); err != nil {
 		return Report{}, err
 	}
-	parse := syntax.Parse
-	if src.Notebook {
-		parse = syntax.ParseNotebook
-	}
-	tree, err := parse(src.Text)
-	if err != nil {
-		return Report{Skipped: err.Error()}, nil
-	}
-	report := Report{Damaged: tree.DamagedSpans()}
 	path := src.Path
 	if path != "" {
 		if abs, err := filepath.Abs(path); err == nil {
 			path = abs
 		}
 	}
-	module := names.NewModule(path, tree)
+	module, err := c.module(ctx, path, src)
+	if err != nil {
+		return Report{Skipped: err.Error()}, nil
+	}
+	report := Report{Damaged: module.Tree.DamagedSpans()}
 	facts, err := c.workspace.Analyze(ctx, module)
 	if err != nil {
 		return Report{}, err
@@ -147,6 +142,18 @@ func (c *Checker) Check(ctx context.Context, src Source) (Report, error) {
 		return cmp.Or(cmp.Compare(a.Span.Start, b.Span.Start), cmp.Compare(a.Code, b.Code))
 	})
 	return report, nil
+}
+
+// module parses a source that stands at an absolute path.
+func (c *Checker) module(ctx context.Context, path string, src Source) (*names.Module, error) {
+	if !src.Notebook {
+		return c.workspace.Module(ctx, path, src.Text)
+	}
+	tree, err := syntax.ParseNotebook(src.Text)
+	if err != nil {
+		return nil, err
+	}
+	return names.NewModule(path, tree), nil
 }
 
 // inFile names the checked file in evidence and edits as the caller did.

@@ -50,10 +50,11 @@ func (in *incident) courseOf(e *Event) *course {
 		e.Step = k.last
 		e.Step.Line, e.Step.Text, e.Step.Borrowed = c.points[len(c.points)-1].line, c.texts[1], c.rank != e.Origin.Rank
 	}
-	if k := in.series.clocks[c.process]; k != nil && e.Step.Number >= 0 {
-		then := *k
-		at, _ := then.at(e.Step)
-		c.failedAt = int(at)
+	if e.Step.Number >= 0 {
+		c.failedAt = e.Step.Number
+		if k := in.series.clocks[c.process]; k != nil {
+			c.failedAt += int(k.offset)
+		}
 	}
 	m := readOOM(e.Fields)
 	switch {

@@ -3,7 +3,6 @@ package crash
 import (
 	"cmp"
 	"fmt"
-	"math"
 	"slices"
 )
 
@@ -73,31 +72,19 @@ type clock struct {
 	last   Step
 	offset float64
 	resets int
-	most   int // steps of an epoch, as far as seen
 }
 
 // at is where a step is on the horizontal axis.
 func (c *clock) at(s Step) (at float64, unit string) {
 	switch {
-	case s.Number >= 0 && s.PerEpoch && s.Of > 0 && s.Epoch >= 0:
+	case s.Number >= 0:
 		if s.Number < c.last.Number {
 			c.resets++
-		}
-		c.last = s
-		return s.Epoch*float64(s.Of) + float64(s.Number), "step"
-	case s.Number >= 0:
-		epochs := 1.0 // that have passed
-		if s.Epoch >= 0 && c.last.Epoch >= 0 {
-			epochs = math.Round(s.Epoch - c.last.Epoch)
-		}
-		if s.Number < c.last.Number || c.resets > 0 && epochs > 1 {
-			c.resets++
-			c.most = max(c.most, c.last.Number)
-			if of := c.last.Of; of >= c.most && of < 3*c.most {
-				c.most = of
+			c.offset += float64(c.last.Number)
+			if of := c.last.Of; of >= c.last.Number && of < 3*c.last.Number {
+				c.offset += float64(of - c.last.Number)
 			}
-			c.offset += max(epochs, 1) * float64(c.most)
-			if epochs < 0 {
+			if s.Epoch >= 0 && s.Epoch < c.last.Epoch {
 				c.offset = 0 // another run
 			}
 		}

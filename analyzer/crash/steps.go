@@ -11,10 +11,8 @@ type Step struct {
 	Number int     // of the step or iteration, -1 if unknown
 	Epoch  float64 // -1 if unknown
 	Of     int     // steps of the epoch or of the run, 0 if unknown
-	// PerEpoch says that the steps are counted from the start of the epoch.
-	PerEpoch bool
-	Line     int
-	Text     string // of that line
+	Line   int
+	Text   string // of that line
 	// Borrowed says that another rank printed it; ranks go in step.
 	Borrowed bool
 }
@@ -53,8 +51,6 @@ var (
 	stepBar = regexp.MustCompile(`(?:\||\s|^)(\d{1,10})/(\d{1,10}|\?) \[\d+:\d\d`)
 	// "Epoch [3][100/2000]", "Epoch: [3]  [ 100/2000]", "epoch 003:   50 / 1000"
 	epochStep = regexp.MustCompile(`(?i)\bepoch(?:\((?:train|val|test)\))?:? *(?:\[ *(\d{1,7})(?:/\d+)?\][ \t:]*\[ *(\d{1,10})/ *(\d{1,10})\]|(\d{1,7}): +(\d{1,10}) / (\d{1,10})\b)`)
-	// "Epoch 3:  45%|####", a bar for each epoch
-	epochBar  = regexp.MustCompile(`(?i)^\W*epoch:? ?\[?\d+(?:/\d+)?\]?:? +\d+%\|`)
 	epochWord = regexp.MustCompile(`(?i)(?:^|[^a-z])epoch["']?[ \t]*[:=#\[(]*[ \t]*(\d{1,7}(?:\.\d{1,8})?)`)
 )
 
@@ -71,7 +67,7 @@ func readStep(text string) Step {
 			if m[1] == "" {
 				i = 4
 			}
-			return Step{Number: number(m[i+1]), Epoch: float64(number(m[i])), Of: max(0, number(m[i+2])), PerEpoch: true}
+			return Step{Number: number(m[i+1]), Epoch: float64(number(m[i])), Of: max(0, number(m[i+2]))}
 		}
 		if m := epochWord.FindStringSubmatch(text); m != nil {
 			if e, err := strconv.ParseFloat(m[1], 64); err == nil {
@@ -95,7 +91,6 @@ func readStep(text string) Step {
 	if strings.Contains(text, " [") {
 		if m := stepBar.FindStringSubmatch(text); m != nil {
 			s.Number, s.Of = number(m[1]), max(0, number(m[2]))
-			s.PerEpoch = epochBar.MatchString(text)
 		}
 	}
 	return s

@@ -158,7 +158,7 @@ func (in *interpreter) instantiate(n syntax.NodeID, class ObjectID, args argumen
 	if in.spent() {
 		return plain
 	}
-	if info := in.objects[class]; info.at.frame == nil {
+	if info := in.objects[class]; info.at.frame == nil && (info.at.module != in.main || in.isModuleClass(class)) {
 		if v := in.summarised(n, info.at.module, info.at.node, nil, nil, args); v != nil {
 			return v
 		}

@@ -25,18 +25,37 @@ func (in *interpreter) expression(n syntax.NodeID) *Value {
 func (in *interpreter) remember(n syntax.NodeID, v *Value) {
 	vs := in.values[in.frame.module]
 	if vs == nil {
-		vs = make([]*Value, in.tree().Len())
+		vs = make(lastValues, in.tree().Len()/len(valuePage{})+1)
 		in.values[in.frame.module] = vs
 	}
-	vs[n] = v
+	page := &vs[int(n)/len(valuePage{})]
+	if *page == nil {
+		*page = new(valuePage)
+	}
+	(*page)[int(n)%len(valuePage{})] = v
 }
 
 // valueOf is what the expression n was last evaluated to.
 func (in *interpreter) valueOf(n syntax.NodeID) *Value {
-	if vs := in.values[in.frame.module]; vs != nil && n >= 0 {
-		return vs[n]
+	return in.values[in.frame.module].at(n)
+}
+
+// lastValues are the values that the expressions of a module had last, in pages:
+// of most modules a few functions run.
+type lastValues []*valuePage
+
+type valuePage [128]*Value
+
+// at is the value of an expression, nil when it was not evaluated.
+func (vs lastValues) at(n syntax.NodeID) *Value {
+	if n < 0 || int(n)/len(valuePage{}) >= len(vs) {
+		return nil
 	}
-	return nil
+	page := vs[int(n)/len(valuePage{})]
+	if page == nil {
+		return nil
+	}
+	return page[int(n)%len(valuePage{})]
 }
 
 // evaluate is expression by the kind of n; nil is a plain value.

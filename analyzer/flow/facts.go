@@ -16,7 +16,6 @@ type Facts struct {
 	Growths    []Growth
 	Reuses     []Reuse
 	Retentions []Retention
-	Gradients  []GradientGraph
 }
 
 // Location is a place in the text of a module.
@@ -150,7 +149,6 @@ func (in *interpreter) facts() *Facts {
 	}
 	slices.SortStableFunc(out.Growths, func(a, b Growth) int { return cmp.Compare(a.Kept.Node, b.Kept.Node) })
 	out.Retentions = in.retentionFacts()
-	out.Gradients = in.gradientFacts()
 	return out
 }
 

@@ -242,8 +242,8 @@ func (in *interpreter) throughCall(g *growth) {
 			if t.Kind(a) == syntax.KeywordArgument {
 				expr = t.Child(a, syntax.FieldValue)
 			}
-			vs := in.values[c.module]
-			if vs == nil || vs[expr] == nil || in.refersTo(vs[expr], g.event.place.object, 0) || !slices.ContainsFunc(in.reach(vs[expr]), func(x Atom) bool { return fresh[x] }) {
+			v := in.values[c.module].at(expr)
+			if v == nil || in.refersTo(v, g.event.place.object, 0) || !slices.ContainsFunc(in.reach(v), func(x Atom) bool { return fresh[x] }) {
 				continue
 			}
 			g.argument = Location{c.module, expr}

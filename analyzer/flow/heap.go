@@ -32,7 +32,6 @@ const (
 	objectPartial   // functools.partial
 	objectImport    // a name of another file that was not looked up yet
 	objectRetention // a backward that was asked to keep the graph
-	objectGradients // a backward that leaves graphs in gradients
 )
 
 type objectInfo struct {
@@ -268,6 +267,9 @@ func (in *interpreter) reachInto(v *Value, depth int) atoms {
 				continue
 			}
 			info.reached = in.reachRound
+			if info.template != nil && info.template.copy.barren() {
+				continue
+			}
 			in.reachLeft--
 			for _, f := range info.fields {
 				out = out.union(in.reachInto(in.state.get(Place{id, f}), depth+1))

@@ -24,9 +24,9 @@ type analysis struct {
 	objectIDs   map[objectKey]ObjectID
 	loops       map[site]*loop
 	calls       map[callSite]*callSite
-	ran         map[unitKey]bool           // what ran of the modules that main imports
-	initial     *state                     // what modules bind
-	values      map[*names.Module][]*Value // the last value of each expression
+	ran         map[unitKey]bool             // what ran of the modules that main imports
+	initial     *state                       // what modules bind
+	values      map[*names.Module]lastValues // the last value of each expression
 
 	visited    map[codeKey]bool // functions that ran in some calling context
 	proved     map[Atom]bool    // a backward ran over them: they carry a graph
@@ -44,9 +44,6 @@ type analysis struct {
 	retentions   map[ObjectID]*retention
 	retentionIDs map[site]ObjectID
 	retainedBy   map[Atom][]*retention
-	// gradientGraphs are the backwards that left graphs in gradients, by their
-	// tokens on the heap.
-	gradientGraphs map[ObjectID]*gradientGraph
 	// activity counts recorded operations, backwards and new modules: a
 	// function that leaves it alone has nothing to do with graphs.
 	activity int
@@ -67,17 +64,16 @@ func newAnalysis(ctx context.Context, w *Workspace) *analysis {
 		ctx: ctx, workspace: w, imports: map[importKey]names.Import{}, summaryUses: newSummaryUses(), copies: map[copyKey]*copied{},
 		symbols: map[string]Symbol{}, origins: map[site]Atom{}, headers: map[headerKey]Atom{},
 		objectIDs: map[objectKey]ObjectID{}, loops: map[site]*loop{}, calls: map[callSite]*callSite{},
-		ran: map[unitKey]bool{}, values: map[*names.Module][]*Value{}, visited: map[codeKey]bool{},
+		ran: map[unitKey]bool{}, values: map[*names.Module]lastValues{}, visited: map[codeKey]bool{},
 		proved: map[Atom]bool{}, needed: map[Atom]bool{}, escaped: map[Atom]bool{}, freedAt: map[Atom]site{}, retainedAt: map[Atom]site{}, reuses: map[Atom]*reuse{},
 		growths: map[growthKey]*growth{}, defined: map[Place]definition{}, seeds: map[Place][]Location{}, histories: map[codeKey]*history{},
 		retentions: map[ObjectID]*retention{}, retentionIDs: map[site]ObjectID{}, retainedBy: map[Atom][]*retention{},
-		gradientGraphs: map[ObjectID]*gradientGraph{},
 	}
 	for _, name := range reservedSymbols {
 		a.symbol(name)
 	}
-	a.atoms = append(a.atoms, atomInfo{})                                                                       // no atom is 0
-	a.objects = []*objectInfo{ledger: {}, kept: {}, retained: {}, gradients: {}, modes: {}, argumentLeaves: {}} // facts about the run
+	a.atoms = append(a.atoms, atomInfo{})                                                        // no atom is 0
+	a.objects = []*objectInfo{ledger: {}, kept: {}, retained: {}, modes: {}, argumentLeaves: {}} // facts about the run
 	return a
 }
 

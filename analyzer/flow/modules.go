@@ -108,9 +108,7 @@ func (in *interpreter) moduleResult(n syntax.NodeID, id ObjectID, class torch.Mo
 		if level > NoGraph {
 			out.atoms = operands
 			if class.Saves {
-				x := in.newOrigin(in.site(n), recorded{saves: true, sure: level})
-				in.atoms[x].by = id
-				out.atoms = operands.union(atoms{x})
+				out.atoms = operands.union(atoms{in.newOrigin(in.site(n), recorded{saves: true, sure: level})})
 			}
 		} else if in.carriesHeader(operands) {
 			out.atoms = operands

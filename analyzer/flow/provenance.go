@@ -32,10 +32,7 @@ type provenance struct {
 
 // value is what an expression of a frame was last evaluated to.
 func (w *provenance) value(n syntax.NodeID, f *frame) *Value {
-	if vs := w.in.values[f.module]; vs != nil && n >= 0 {
-		return vs[n]
-	}
-	return nil
+	return w.in.values[f.module].at(n)
 }
 
 // withoutTensor reports whether a value holds no tensor: a number, a function,

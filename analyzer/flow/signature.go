@@ -212,8 +212,11 @@ func (in *interpreter) named(id ObjectID) (kind objectKind, m *names.Module, nam
 	case objectScope:
 		return info.kind, info.module, "", info.module != nil
 	case objectClass, objectFunction:
-		if info.at.frame != nil || info.at.module == nil || info.at.module == in.main || info.class != 0 {
+		if info.at.frame != nil || info.at.module == nil || info.class != 0 {
 			return 0, nil, "", false // of a running function, or made by a decorator
+		}
+		if info.kind == objectFunction && info.at.module == in.main {
+			return 0, nil, "", false // what grows in it is told
 		}
 		if name = definedAs(info.at.module, info.at.node); name != "" {
 			return info.kind, info.at.module, name, true

@@ -5,6 +5,9 @@ package flow
 // back, so that the cost of a branch is what it writes, not what exists.
 type state struct {
 	parent *state
+	// below is the next layer that held anything when this one was started. A
+	// layer is not written to while another one lies on top of it.
+	below  *state
 	values map[Place]*Value
 	// loop marks the header of a loop: what is read through it from before is
 	// the value at the header, which depends on earlier iterations.
@@ -14,7 +17,16 @@ type state struct {
 }
 
 // push starts a layer on top of s.
-func (s *state) push() *state { return &state{parent: s, in: s.in} }
+func (s *state) push() *state { return &state{parent: s, below: s.occupied(), in: s.in} }
+
+// occupied is s or the first layer below it that may hold something. The lowest
+// is written to at any time: by what is run of imported modules.
+func (s *state) occupied() *state {
+	for len(s.values) == 0 && s.loop == nil && s.below != nil && s != s.in.initial {
+		s = s.below
+	}
+	return s
+}
 
 // set writes into the layer s itself; nil deletes.
 func (s *state) set(p Place, v *Value) {
@@ -26,7 +38,7 @@ func (s *state) set(p Place, v *Value) {
 
 // get is the value at p, nil when there is none.
 func (s *state) get(p Place) *Value {
-	for at := s; at != nil; at = at.parent {
+	for at := s; at != nil; at = at.below {
 		if v, ok := at.values[p]; ok {
 			return v
 		}
@@ -36,7 +48,7 @@ func (s *state) get(p Place) *Value {
 		if v, ok := at.read[p]; ok {
 			return v
 		}
-		v := at.in.atHeader(at.loop, p, at.parent.get(p))
+		v := at.in.atHeader(at.loop, p, at.below.get(p))
 		if at.read == nil {
 			at.read = make(map[Place]*Value)
 		}
@@ -129,13 +141,12 @@ func merge(base *state, onJoin func(p Place, sides []*Value, written []bool, joi
 // Some objects hold no values of the program but facts about the run: the
 // ledger, which graphs a backward has freed; kept, which graphs of a store none
 // has freed on the paths that the store is on; retained, which graphs a backward
-// was asked to keep; gradients, which backwards left graphs in them; modes, whether the model is in evaluation mode;
+// was asked to keep; modes, whether the model is in evaluation mode;
 // argumentLeaves, the values that a call being summarised is given.
 const (
 	ledger ObjectID = iota
 	kept
 	retained
-	gradients
 	modes
 	argumentLeaves
 	firstObject

@@ -71,9 +71,10 @@ type summaryMaking struct {
 
 // summarised is the result of a call by its summary, nil when the call has to
 // be inlined. The function, or the class whose constructor is called when c is
-// nil, is defined at a node of a module.
+// nil, is defined at a node of a module. Functions of the analysed module itself
+// are inlined: what grows in them is told.
 func (in *interpreter) summarised(n syntax.NodeID, m *names.Module, node syntax.NodeID, c *code, receiver *Value, args arguments) *Value {
-	if m == in.main || definedAs(m, node) == "" {
+	if m == in.main && c != nil || definedAs(m, node) == "" {
 		return nil
 	}
 	sig, ok := in.signature(receiver, args)

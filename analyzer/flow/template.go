@@ -16,6 +16,7 @@ type copied struct {
 	objects []ObjectID // made so far, by number; 0 for the others
 	fields  []map[Symbol]*copiedValue
 	held    []heldObject // of the arguments
+	within  *copied      // the copy whose object this one makes
 	// changed says that something was written to one of the objects.
 	changed bool
 	// given says that the objects were there before the call that is being
@@ -85,7 +86,7 @@ func (in *interpreter) copyOf(key copyKey, at site) *copied {
 	c := in.copies[key]
 	if c == nil {
 		count := len(key.summary.result.objects)
-		c = &copied{summary: key.summary, at: at, objects: make([]ObjectID, count), fields: make([]map[Symbol]*copiedValue, count)}
+		c = &copied{summary: key.summary, at: at, within: key.within, objects: make([]ObjectID, count), fields: make([]map[Symbol]*copiedValue, count)}
 		in.copies[key] = c
 	}
 	for _, id := range c.objects {
@@ -265,10 +266,19 @@ func (in *interpreter) original(p Place) *Value {
 // overwritten notes that a field of an object that a summary made has another
 // value now.
 func (info *objectInfo) overwritten(f Symbol) {
-	if info.template != nil {
-		info.template.copy.changed = true
-		if !slices.Contains(info.changed, f) {
-			info.changed = append(info.changed, f)
-		}
+	if info.template == nil {
+		return
 	}
+	for c := info.template.copy; c != nil; c = c.within {
+		c.changed = true
+	}
+	if !slices.Contains(info.changed, f) {
+		info.changed = append(info.changed, f)
+	}
+}
+
+// barren reports whether nothing in the copy carries a graph, as is known
+// without making its objects.
+func (c *copied) barren() bool {
+	return !c.changed && len(c.origins) == 0 && !slices.ContainsFunc(c.leaves, func(v *Value) bool { return v != nil && len(v.atoms) > 0 })
 }

@@ -5,6 +5,7 @@ import (
 	"sync"
 
 	"github.com/graphleak/graphleak/analyzer/names"
+	"github.com/graphleak/graphleak/analyzer/syntax"
 )
 
 // Workspace analyses the modules of a workspace. It keeps what functions of
@@ -20,6 +21,19 @@ type Workspace struct {
 // NewWorkspace returns a workspace that follows imports with resolver.
 func NewWorkspace(resolver *names.Resolver) *Workspace {
 	return &Workspace{resolver: resolver, summaries: map[summaryKey]*summary{}}
+}
+
+// Module is a Python file of the given text as a module: the one that imports of
+// the file lead to, if that has the same text.
+func (w *Workspace) Module(ctx context.Context, path string, text []byte) (*names.Module, error) {
+	if m := w.resolver.Module(ctx, path); m != nil && m.Tree.Source() == string(text) {
+		return m, nil
+	}
+	tree, err := syntax.Parse(text)
+	if err != nil {
+		return nil, err
+	}
+	return names.NewModule(path, tree), nil
 }
 
 // known is the summary that was kept for a key, nil when there is none.

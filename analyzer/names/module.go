@@ -137,6 +137,15 @@ func NewResolver(loader Loader) *Resolver {
 	return &Resolver{loader: loader, found: map[string]lookup{}}
 }
 
+// Module is the file at path, parsed once for all that ask; nil when it cannot
+// be read.
+func (r *Resolver) Module(ctx context.Context, path string) *Module {
+	if r.loader == nil || path == "" {
+		return nil
+	}
+	return r.loader.Module(ctx, path)
+}
+
 // Resolve finds the module that from names by a dotted name with level leading
 // dots. An absolute name is looked for beside the file, then in each directory
 // above it up to the root of the project: that covers scripts, packages and

@@ -12,8 +12,6 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
-	"slices"
-	"strings"
 	"sync"
 
 	"github.com/graphleak/graphleak/analyzer/crash"
@@ -74,20 +72,8 @@ func parseAll(fsys fs.FS) ([]crash.Page, error) {
 	return pages, errors.Join(wrong...)
 }
 
-// Known are the ids of the pages that know a message of the text, whether it is
-// given with or without the type of its exception.
-func Known(text string) []string {
+// Recognise names the page and the signature that know a message, if any do.
+func Recognise(message string, scope crash.Scope) (id, signature string) {
 	_, knowledge := load()
-	var ids []string
-	for line := range strings.Lines(text) {
-		line = strings.TrimSpace(line)
-		for _, message := range []string{line, "RuntimeError: " + line} {
-			for _, scope := range []crash.Scope{crash.InException, crash.InLine} {
-				if id, _ := knowledge.Recognise(message, scope); id != "" && !slices.Contains(ids, id) {
-					ids = append(ids, id)
-				}
-			}
-		}
-	}
-	return ids
+	return knowledge.Recognise(message, scope)
 }

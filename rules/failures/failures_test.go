@@ -39,26 +39,14 @@ func TestLookup(t *testing.T) {
 	assert.False(t, ok)
 }
 
-func TestKnown(t *testing.T) {
-	for text, want := range map[string][]string{
-		"RuntimeError: mat1 and mat2 shapes cannot be multiplied (4x96 and 128x10)": {"data.shape"},
-		"mat1 and mat2 shapes cannot be multiplied (4x96 and 128x10)":               {"data.shape"},
-		"some words\nIndexError: Target 5 is out of bounds.\nKilled":                {"data.index", "memory.host-oom.killed-unconfirmed"},
-		"what is a tensor": nil,
-	} {
-		assert.Equal(t, want, Known(text), text)
-	}
-}
-
 // The example of a signature is found by that signature, whatever other pages
 // look for.
 func TestSignaturesDoNotTakeEachOthersMessages(t *testing.T) {
-	_, knowledge := load()
 	for _, p := range Pages() {
 		for _, s := range p.Signatures {
 			t.Run(p.ID+"/"+s.Name, func(t *testing.T) {
-				id, name := knowledge.Recognise(s.Example, s.Scope)
-				assert.Equal(t, p.ID+"/"+s.Name, id+"/"+name)
+				page, name := Recognise(s.Example, s.Scope)
+				assert.Equal(t, p.ID+"/"+s.Name, page+"/"+name)
 			})
 		}
 	}

@@ -63,43 +63,6 @@ func BenchmarkOrdinaryOutput(b *testing.B) {
 	}
 }
 
-// A run with a file for each of many ranks.
-func BenchmarkManyRanks(b *testing.B) {
-	text := ordinaryOutput(128 << 10)
-	failed := append(bytes.Clone(text), failureText(b)...)
-	d := NewDiagnoser(Options{})
-	const ranks = 256
-	b.SetBytes(int64(ranks * len(text)))
-	b.ReportAllocs()
-	for b.Loop() {
-		inputs := make([]crash.Input, ranks)
-		for rank := range inputs {
-			inputs[rank] = crash.Input{Name: fmt.Sprintf("rank%d.log", rank), Reader: bytes.NewReader(text)}
-		}
-		inputs[137].Reader = bytes.NewReader(failed)
-		got, err := d.Diagnose(b.Context(), inputs)
-		require.NoError(b, err)
-		require.Equal(b, 137, *got.Initiating.Rank)
-	}
-}
-
-// A log in which every line shows memory.
-func BenchmarkMemoryOnEveryLine(b *testing.B) {
-	var text bytes.Buffer
-	for n := 0; text.Len() < 8<<20; n++ {
-		fmt.Fprintf(&text, "step %d | loss %.4f | allocated %d MiB | reserved %d MiB\n", n, 3/(1+float64(n)/1000), 2000+n/9, 4000+n/9)
-	}
-	text.Write(failureText(b))
-	d := NewDiagnoser(Options{})
-	b.SetBytes(int64(text.Len()))
-	b.ReportAllocs()
-	for b.Loop() {
-		got, err := d.Diagnose(b.Context(), []crash.Input{{Name: "log", Reader: bytes.NewReader(text.Bytes())}})
-		require.NoError(b, err)
-		require.Equal(b, "steady", got.Growth.Shape)
-	}
-}
-
 // A log in which every line has to be looked at.
 func BenchmarkTracebacks(b *testing.B) {
 	text := bytes.Repeat(failureText(b), 2000)

@@ -5,7 +5,6 @@ import (
 	"github.com/graphleak/graphleak/rules"
 	accumulate "github.com/graphleak/graphleak/rules/leaks/accumulate-with-graph"
 	collect "github.com/graphleak/graphleak/rules/leaks/collect-with-graph"
-	creategraph "github.com/graphleak/graphleak/rules/leaks/create-graph-backward"
 	hiddenstate "github.com/graphleak/graphleak/rules/leaks/hidden-state-carried"
 	meter "github.com/graphleak/graphleak/rules/leaks/meter-keeps-graph"
 	retain "github.com/graphleak/graphleak/rules/leaks/needless-retain-graph"
@@ -17,6 +16,6 @@ import (
 func All() []*rules.Rule {
 	return []*rules.Rule{
 		accumulate.Rule, collect.Rule, meter.Rule, statistic.Rule, sideoutput.Rule,
-		retain.Rule, creategraph.Rule, hiddenstate.Rule,
+		retain.Rule, hiddenstate.Rule,
 	}
 }
