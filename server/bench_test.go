@@ -5,7 +5,10 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"os/exec"
+	"path/filepath"
 	"slices"
+	"strconv"
 	"strings"
 	"testing"
 	"time"
@@ -14,6 +17,7 @@ import (
 	"go.lsp.dev/jsonrpc2"
 	"go.lsp.dev/protocol"
 
+	"github.com/graphleak/graphleak/analyzer/syntax"
 	"github.com/graphleak/graphleak/rules"
 	"github.com/graphleak/graphleak/rules/leaks"
 )
@@ -143,13 +147,38 @@ if __name__ == "__main__":
 	return b.String()
 }
 
+// parseTime is what parsing src takes, the lower bound of any analysis.
+func parseTime(b *testing.B, src string) time.Duration {
+	var times []time.Duration
+	for range 5 {
+		began := time.Now()
+		_, err := syntax.Parse([]byte(src))
+		require.NoError(b, err)
+		times = append(times, time.Since(began))
+	}
+	slices.Sort(times)
+	return times[len(times)/2]
+}
+
+// reportTimes reports the distribution of times in which a program was checked,
+// also as a multiple of the time to parse it.
+func reportTimes(b *testing.B, times []time.Duration, parse time.Duration) {
+	slices.Sort(times)
+	median, p99 := times[len(times)/2], times[len(times)*99/100]
+	b.ReportMetric(median.Seconds()*1e3, "median-ms")
+	b.ReportMetric(p99.Seconds()*1e3, "p99-ms")
+	b.ReportMetric(float64(median)/float64(parse), "×parse")
+}
+
+const benchCapabilities = `{"general":{"positionEncodings":["utf-16"]},"textDocument":{"publishDiagnostics":{"relatedInformation":true}}}`
+
 // BenchmarkKeystroke measures the time from an edit to its diagnostics, seen
 // from the editor: through pipes, decoding, the check and encoding.
 func BenchmarkKeystroke(b *testing.B) {
-	for _, lines := range []int{200, 500, 1000} {
+	for _, lines := range []int{200, 1000, 10_000} {
 		b.Run(fmt.Sprintf("lines=%d", lines), func(b *testing.B) {
 			e := launchOverPipes(b)
-			e.initialize(`{"general":{"positionEncodings":["utf-16"]},"textDocument":{"publishDiagnostics":{"relatedInformation":true}}}`)
+			e.initialize(benchCapabilities)
 			src := trainingScript(lines)
 			e.open(script, 0, src)
 			e.diagnosticsOf(script, 0)
@@ -173,11 +202,133 @@ func BenchmarkKeystroke(b *testing.B) {
 				e.diagnosticsOf(script, version)
 				times = append(times, time.Since(began))
 			}
-			slices.Sort(times)
-			b.ReportMetric(times[len(times)/2].Seconds()*1e3, "median-ms")
-			b.ReportMetric(times[len(times)*99/100].Seconds()*1e3, "p99-ms")
+			reportTimes(b, times, parseTime(b, src))
 		})
 	}
+}
+
+// BenchmarkOpen measures the time until the first diagnostics of a document in a
+// session that has not seen any.
+func BenchmarkOpen(b *testing.B) {
+	for _, lines := range []int{200, 1000, 10_000} {
+		b.Run(fmt.Sprintf("lines=%d", lines), func(b *testing.B) {
+			src := trainingScript(lines)
+			var times []time.Duration
+			for b.Loop() {
+				b.StopTimer()
+				e := launchOverPipes(b)
+				e.initialize(benchCapabilities)
+				b.StartTimer()
+				began := time.Now()
+				e.open(script, 0, src)
+				e.diagnosticsOf(script, 0)
+				times = append(times, time.Since(began))
+			}
+			reportTimes(b, times, parseTime(b, src))
+		})
+	}
+}
+
+// process starts the program as an editor does and connects an editor to it.
+func process(b *testing.B, program string) (*editor, *exec.Cmd) {
+	server := exec.CommandContext(b.Context(), program, "serve")
+	in, err := server.StdinPipe()
+	require.NoError(b, err)
+	out, err := server.StdoutPipe()
+	require.NoError(b, err)
+	require.NoError(b, server.Start())
+	return attachEditor(b, out, in), server
+}
+
+// build builds the program.
+func build(b *testing.B) string {
+	program := filepath.Join(b.TempDir(), "graphleak")
+	out, err := exec.CommandContext(b.Context(), "go", "build", "-trimpath", "-ldflags", "-s -w", "-o", program, "..").CombinedOutput()
+	require.NoError(b, err, "%s", out)
+	return program
+}
+
+// BenchmarkStart measures the time from the start of the process to the answer
+// to initialize.
+func BenchmarkStart(b *testing.B) {
+	program := build(b)
+	var times []time.Duration
+	for b.Loop() {
+		began := time.Now()
+		e, server := process(b, program)
+		e.initialize(benchCapabilities)
+		times = append(times, time.Since(began))
+		b.StopTimer()
+		require.NoError(b, e.server.Shutdown(b.Context()))
+		require.NoError(b, e.server.Exit(b.Context()))
+		require.NoError(b, server.Wait())
+		b.StartTimer()
+	}
+	slices.Sort(times)
+	b.ReportMetric(times[len(times)/2].Seconds()*1e3, "median-ms")
+	b.ReportMetric(times[len(times)*99/100].Seconds()*1e3, "p99-ms")
+}
+
+// BenchmarkWorkspace measures a workspace of 2,000 files that use PyTorch and
+// import one another: the time until the first and until all diagnostics, and
+// the memory of the process then.
+func BenchmarkWorkspace(b *testing.B) {
+	const files, lines = 2000, 200
+	program := build(b)
+	folder := b.TempDir()
+	write := func(name, src string) {
+		path := filepath.Join(folder, filepath.FromSlash(name))
+		require.NoError(b, os.MkdirAll(filepath.Dir(path), 0o700))
+		require.NoError(b, os.WriteFile(path, []byte(src), 0o600))
+	}
+	write("pyproject.toml", "")
+	write("meter.py", leakyMeter)
+	src := trainingScript(lines)
+	parse := parseTime(b, src)
+	for i := range files - 1 {
+		imports := fmt.Sprintf("from meter import Meter\nfrom pkg%02d.train%04d import evaluate0 as before\n\n", max(0, i-1)/100, max(0, i-1))
+		write(fmt.Sprintf("pkg%02d/train%04d.py", i/100, i), imports+src)
+	}
+	for b.Loop() {
+		e, server := process(b, program)
+		began := time.Now()
+		e.initializeIn(`{}`, scanning, folder)
+		var first time.Duration
+		for told := 0; told < files-1; told++ {
+			select {
+			case <-e.published:
+			case <-time.After(10 * time.Minute):
+				b.Fatalf("%d of %d files have diagnostics", told, files-1)
+			}
+			if told == 0 {
+				first = time.Since(began)
+			}
+		}
+		all := time.Since(began)
+		b.ReportMetric(first.Seconds()*1e3, "first-ms")
+		b.ReportMetric(all.Seconds(), "all-s")
+		b.ReportMetric(all.Seconds()/(files*parse.Seconds()), "×parse")
+		b.ReportMetric(float64(memoryOf(b, server.Process.Pid, "VmHWM"))/1e6, "peak-MB")
+		b.ReportMetric(float64(memoryOf(b, server.Process.Pid, "VmRSS"))/1e6, "MB")
+		require.NoError(b, e.server.Shutdown(b.Context()))
+		require.NoError(b, e.server.Exit(b.Context()))
+		require.NoError(b, server.Wait())
+	}
+}
+
+// memoryOf is the memory of a process as Linux tells it, in bytes.
+func memoryOf(b *testing.B, pid int, field string) uint64 {
+	raw, err := os.ReadFile(fmt.Sprintf("/proc/%d/status", pid))
+	require.NoError(b, err)
+	for line := range strings.Lines(string(raw)) {
+		if value, ok := strings.CutPrefix(line, field+":"); ok {
+			n, err := strconv.ParseUint(strings.TrimSuffix(strings.TrimSpace(value), " kB"), 10, 64)
+			require.NoError(b, err)
+			return n * 1024
+		}
+	}
+	b.Fatalf("there is no %s", field)
+	return 0
 }
 
 // launchOverPipes connects an editor to a server over pipes of the operating
@@ -220,7 +371,7 @@ func BenchmarkStream(b *testing.B) {
 }
 
 func TestTrainingScriptHasTheLinesAskedFor(t *testing.T) {
-	for _, lines := range []int{200, 500, 1000} {
+	for _, lines := range []int{200, 1000, 10_000} {
 		require.InDelta(t, lines, strings.Count(trainingScript(lines), "\n"), 20)
 	}
 }

@@ -33,7 +33,7 @@ type editor struct {
 	raw    io.Writer     // the server's input, for what no client would send
 	sent   atomic.Int64  // messages that the server has taken
 	ended  chan struct{} // closed when Serve has returned
-	result error         // of Serve, after that
+	result *error        // of Serve, after that
 
 	published chan protocol.PublishDiagnosticsParams
 	// asked answers what the server asks of the client; nil refuses.
@@ -75,25 +75,29 @@ func launch(t testing.TB, checker checker) *editor {
 // connectEditor starts a server on one pair of pipe ends and an editor on the
 // other.
 func connectEditor(t testing.TB, checker checker, toServer io.Reader, fromServer io.Writer, toEditor io.Reader, fromEditor io.WriteCloser) *editor {
-	e := &editor{
-		t:         t,
-		raw:       fromEditor,
-		ended:     make(chan struct{}),
-		published: make(chan protocol.PublishDiagnosticsParams, 1<<14),
-	}
 	opts := Options{Version: "1.2.3"}
 	opts.Checker, _ = checker.(*rules.Checker)
+	ended := make(chan struct{})
+	var result error
 	go func() {
-		defer close(e.ended)
-		e.result = serve(context.Background(), toServer, fromServer, opts, reading(checker))
+		defer close(ended)
+		result = serve(context.Background(), toServer, fromServer, opts, reading(checker))
 	}()
+	e := attachEditor(t, toEditor, fromEditor)
+	e.ended, e.result = ended, &result
+	t.Cleanup(func() {
+		_ = fromEditor.Close()
+		<-ended
+	})
+	return e
+}
+
+// attachEditor connects an editor to a server that runs elsewhere.
+func attachEditor(t testing.TB, toEditor io.Reader, fromEditor io.WriteCloser) *editor {
+	e := &editor{t: t, raw: fromEditor, published: make(chan protocol.PublishDiagnosticsParams, 1<<14)}
 	e.conn = jsonrpc2.NewConn(jsonrpc2.NewStream(pipe{toEditor, counted{fromEditor, &e.sent}, fromEditor.Close}), jsonrpc2.WithCodec(codec{}))
 	e.server = protocol.ServerDispatcher(e.conn)
 	e.conn.Go(context.Background(), e.handle)
-	t.Cleanup(func() {
-		_ = fromEditor.Close()
-		<-e.ended
-	})
 	return e
 }
 
@@ -269,7 +273,7 @@ func (e *editor) waitForEnd() error {
 	e.t.Helper()
 	select {
 	case <-e.ended:
-		return e.result
+		return *e.result
 	case <-time.After(patience):
 		require.FailNow(e.t, "the server goes on")
 		return nil
