@@ -111,7 +111,7 @@ func (in *interpreter) augmented(n syntax.NodeID) {
 	if in.state == nil {
 		return
 	}
-	if operator == "+" && in.extends(left, old, v, n, right) {
+	if (operator == "+" || operator == "|") && in.extends(left, old, v, n, right) {
 		return
 	}
 	out := in.binary(n, operator, old, v)
@@ -121,7 +121,7 @@ func (in *interpreter) augmented(n syntax.NodeID) {
 	in.assign(left, out, n, right)
 }
 
-// extends handles list += iterable.
+// extends handles list += iterable and dict |= mapping.
 func (in *interpreter) extends(left syntax.NodeID, old, v *Value, stmt, expr syntax.NodeID) bool {
 	if old == nil {
 		return false
@@ -131,8 +131,8 @@ func (in *interpreter) extends(left syntax.NodeID, old, v *Value, stmt, expr syn
 		if in.objects[id].kind != objectContainer {
 			continue
 		}
-		in.collect(id, anyElement, in.elementOf(expr, v), stmt, in.onlyElement(expr), left, in.placeOf(left))
 		done = true
+		in.extend(stmt, left, id, v, expr, in.placeOf(left))
 	}
 	return done
 }

@@ -180,14 +180,9 @@ func (in *interpreter) initialise(n syntax.NodeID, id, class ObjectID, args argu
 		in.apply(n, constructor, args)
 		return self
 	}
-	// A dataclass or named tuple: arguments become the annotated fields.
-	fields := in.objects[class].annotated
-	for i, f := range fields {
-		if v := args.at(i, in.symbolNames[f]); v != nil {
-			in.store(Place{id, f}, v, n, args.source(i, in.symbolNames[f], n), n)
-		}
-	}
-	if len(fields) == 0 && args.star == nil {
+	if fields := in.fieldsOf(class, 0); len(fields) > 0 {
+		in.fill(n, id, fields, args)
+	} else if args.star == nil {
 		for _, k := range args.keyword {
 			in.write(Place{id, in.symbol(k.name)}, k.value)
 		}

@@ -204,27 +204,32 @@ func (in *interpreter) lookup(n syntax.NodeID, v, key *Value) *Value {
 
 // missing makes the element that a defaultdict makes on first use.
 func (in *interpreter) missing(n syntax.NodeID, id ObjectID, f Symbol) *Value {
-	factory := in.objects[id].factory
+	out := in.produced(n, id, f, in.objects[id].factory)
+	in.write(Place{id, f}, join(in.state.get(Place{id, f}), out))
+	return out
+}
+
+// produced is what a factory makes for the field of an object: a new container
+// or instance of its own.
+func (in *interpreter) produced(n syntax.NodeID, id ObjectID, f Symbol, factory *Value) *Value {
 	var out *Value
 	for _, fid := range factory.objects {
 		switch info := in.objects[fid]; info.kind {
 		case objectLibrary:
 			if container, ok := torch.Containers[info.name]; ok {
 				child, _ := in.newObject(objectKey{kind: objectContainer, parent: id, field: f, container: container})
+				in.renew(child)
 				out = join(out, object(child))
 			}
 		case objectFunction, objectPartial:
 			out = join(out, in.apply(n, object(fid), arguments{}))
 		case objectClass:
 			child, _ := in.newObject(objectKey{kind: objectInstance, parent: id, field: f, class: fid})
+			in.renew(child)
 			out = join(out, in.initialise(n, child, fid, arguments{}))
 		}
 	}
-	if out == nil {
-		out = plain
-	}
-	in.write(Place{id, f}, join(in.state.get(Place{id, f}), out))
-	return out
+	return orPlain(out)
 }
 
 // slice is v[a:b]: a view of a tensor, a new sequence of a list.
@@ -436,7 +441,7 @@ func (in *interpreter) containerMethod(n, receiver syntax.NodeID, id ObjectID, n
 		in.collect(id, anyElement, args.at(1, ""), n, args.expr(1, n), receiver, in.placeOf(receiver))
 		return noValue
 	case torch.Extends:
-		in.collect(id, anyElement, in.elementOf(expr, first), n, in.onlyElement(expr), receiver, in.placeOf(receiver))
+		in.extend(n, receiver, id, first, expr, in.placeOf(receiver))
 		return noValue
 	case torch.Updates:
 		in.update(n, receiver, id, first, args)
@@ -494,6 +499,16 @@ func (in *interpreter) ownDefault(id ObjectID, f Symbol, v *Value) *Value {
 	}
 	child, _ := in.newObject(objectKey{kind: objectContainer, parent: id, field: f, container: info.container})
 	return object(child)
+}
+
+// extend gives the elements of v, the value of expr, to a collection that is
+// written as target.
+func (in *interpreter) extend(stmt, target syntax.NodeID, id ObjectID, v *Value, expr syntax.NodeID, holder *Place) {
+	if in.objects[id].container != torch.List {
+		in.update(stmt, target, id, v, arguments{exprs: []syntax.NodeID{expr}})
+		return
+	}
+	in.collect(id, anyElement, in.elementOf(expr, v), stmt, in.onlyElement(expr), target, holder)
 }
 
 // update merges a mapping into a dict. A Counter adds instead of replacing.

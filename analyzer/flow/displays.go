@@ -86,27 +86,39 @@ func (a *analysis) index(key any) Symbol {
 	return anyElement
 }
 
+// entry is an element of a collection.
+type entry struct {
+	field Symbol
+	value *Value
+	key   *Value        // of an entry of a dict display
+	expr  syntax.NodeID // the same: the value's, else NoNode
+}
+
+// entries are the elements of an object by its fields.
+func (in *interpreter) entries(id ObjectID) []entry {
+	var out []entry
+	for _, f := range in.objects[id].fields {
+		if v := in.state.get(Place{id, f}); v != nil {
+			out = append(out, entry{f, v, nil, syntax.NoNode})
+		}
+	}
+	return out
+}
+
 // dictDisplay evaluates {key: value, **other}.
 func (in *interpreter) dictDisplay(n syntax.NodeID) *Value {
 	t := in.tree()
-	type entry struct {
-		field      Symbol
-		key, value *Value
-		expr       syntax.NodeID // of an entry of the display itself
-	}
 	var entries []entry
 	for c := range t.Children(n) {
 		switch t.Kind(c) {
 		case syntax.Pair:
 			key := in.expression(t.Child(c, syntax.FieldKey))
 			value := t.Child(c, syntax.FieldValue)
-			entries = append(entries, entry{in.index(key.literal), key, in.expression(value), value})
+			entries = append(entries, entry{in.index(key.literal), in.expression(value), key, value})
 		case syntax.DictionarySplat:
 			v := in.expression(c)
 			for _, id := range v.objects {
-				for _, f := range in.objects[id].fields {
-					entries = append(entries, entry{f, nil, in.state.get(Place{id, f}), syntax.NoNode})
-				}
+				entries = append(entries, in.entries(id)...)
 			}
 		}
 	}

@@ -234,7 +234,7 @@ func (in *interpreter) throughCall(g *growth) {
 	}
 	for _, c := range slices.Backward(chain) {
 		t := c.module.Tree
-		if c.module != in.main || t.Kind(c.node) != syntax.Call {
+		if c.module != in.main || t.Kind(c.node) != syntax.Call || c.node == g.loop.at.node { // a recursion is a call itself
 			continue
 		}
 		for a := range t.Children(t.Child(c.node, syntax.FieldArguments)) {

@@ -84,6 +84,10 @@ func (in *interpreter) callPython(n syntax.NodeID, name string, args arguments) 
 		return orPlain(args.at(1, "val"))
 	case "collections.namedtuple":
 		return in.namedTuple(n, args)
+	case fieldOf:
+		id, info := in.newObject(objectKey{at: in.site(n), kind: objectPartial, name: fieldOf})
+		info.call, info.args = plain, args
+		return object(id)
 	case "dataclasses.replace", "copy.replace":
 		return in.replaced(n, orPlain(first), args.keyword)
 	case "functools.wraps", "functools.update_wrapper":

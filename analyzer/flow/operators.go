@@ -59,6 +59,10 @@ func (in *interpreter) binary(n syntax.NodeID, operator string, left, right *Val
 		return in.operate(n, false, left, right)
 	case "-":
 		return in.operate(n, false, left, right)
+	case "|":
+		if in.isContainer(left) && len(left.objects) > 0 {
+			return in.united(n, left, right)
+		}
 	case "%":
 		if left.only(KindPlain) {
 			return plain // string formatting
@@ -97,6 +101,23 @@ func (in *interpreter) concatenate(n syntax.NodeID, left, right *Value) *Value {
 		return nil
 	}
 	return in.joinedList(n, []syntax.NodeID{in.tree().Child(n, syntax.FieldLeft), in.tree().Child(n, syntax.FieldRight)}, []*Value{left, right})
+}
+
+// united is a | b of dicts or sets: a new collection of the elements of both.
+func (in *interpreter) united(n syntax.NodeID, left, right *Value) *Value {
+	container := in.objects[left.objects[0]].container
+	var old []entry // read before the collection that n made last is forgotten
+	for _, id := range left.objects {
+		old = append(old, in.entries(id)...)
+	}
+	id := in.allocateContainer(n, container)
+	for _, e := range old {
+		p := Place{id, e.field}
+		in.write(p, join(in.state.get(p), e.value))
+	}
+	expr := in.tree().Child(n, syntax.FieldRight)
+	in.extend(n, n, id, right, expr, nil)
+	return object(id)
 }
 
 // joinedList makes a new list of the elements of several sequences. The new

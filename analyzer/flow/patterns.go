@@ -218,7 +218,7 @@ func (in *interpreter) classPattern(n syntax.NodeID, v *Value, stmt syntax.NodeI
 // fields of a dataclass or a named tuple, in order.
 func (in *interpreter) positional(n syntax.NodeID, v, class *Value, i int) *Value {
 	for _, id := range class.objects {
-		if fields := in.objects[id].annotated; i < len(fields) {
+		if fields := in.fieldsOf(id, 0); i < len(fields) {
 			return in.attribute(n, v, in.symbolNames[fields[i]])
 		}
 	}

@@ -1,6 +1,7 @@
 package flow
 
 import (
+	"slices"
 	"strings"
 
 	"github.com/graphleak/graphleak/analyzer/syntax"
@@ -47,6 +48,66 @@ func (in *interpreter) displayed(v *Value, i int) *Value {
 	return in.state.get(Place{v.objects[0], in.index(i)})
 }
 
+// fieldsOf are the fields that a class and those that many levels above it
+// annotate, in the order of the arguments of its constructor.
+func (in *interpreter) fieldsOf(class ObjectID, depth int) []Symbol {
+	var fields []Symbol
+	add := func(more []Symbol) {
+		for _, f := range more {
+			if !slices.Contains(fields, f) {
+				fields = append(fields, f)
+			}
+		}
+	}
+	for _, base := range in.objects[class].bases {
+		for _, id := range base.objects {
+			if in.objects[id].kind == objectClass && depth < maxBases {
+				add(in.fieldsOf(id, depth+1))
+			}
+		}
+	}
+	add(in.objects[class].annotated)
+	return fields
+}
+
+// fill gives the fields of a new record the arguments of its constructor, or
+// their defaults.
+func (in *interpreter) fill(n syntax.NodeID, id ObjectID, fields []Symbol, args arguments) {
+	for i, f := range fields {
+		name := in.symbolNames[f]
+		v := args.at(i, name)
+		if v == nil {
+			v = in.fieldDefault(n, id, f)
+		}
+		if v != nil {
+			in.store(Place{id, f}, v, n, args.source(i, name, n), n)
+		}
+	}
+	if after := in.methodOf(n, id, "__post_init__"); after != nil && in.state != nil {
+		in.apply(n, after, arguments{})
+	}
+}
+
+// fieldOf is the name of what describes a field of a dataclass.
+const fieldOf = "dataclasses.field"
+
+// fieldDefault is the default that field(default=…, default_factory=…) gives to
+// a field of a record; nil where the class itself has the default.
+func (in *interpreter) fieldDefault(n syntax.NodeID, id ObjectID, f Symbol) *Value {
+	v, _ := in.classAttribute(in.objects[id].class, f)
+	if v == nil || len(v.objects) != 1 || in.objects[v.objects[0]].name != fieldOf {
+		return nil
+	}
+	described := in.objects[v.objects[0]].args
+	if factory := described.named("default_factory"); factory != nil {
+		return in.produced(n, id, f, factory)
+	}
+	if v := described.named("default"); v != nil {
+		return v
+	}
+	return &Value{kinds: KindUnknown}
+}
+
 // replaced is dataclasses.replace(obj, field=value) and obj._replace(…): a new
 // instance that differs in some fields.
 func (in *interpreter) replaced(n syntax.NodeID, obj *Value, changes []keywordArgument) *Value {
@@ -56,14 +117,7 @@ func (in *interpreter) replaced(n syntax.NodeID, obj *Value, changes []keywordAr
 		if info.kind != objectInstance {
 			continue
 		}
-		type fieldValue struct {
-			field Symbol
-			value *Value
-		}
-		var kept []fieldValue
-		for _, f := range info.fields {
-			kept = append(kept, fieldValue{f, in.state.get(Place{old, f})})
-		}
+		kept := in.entries(old)
 		id, _ := in.newObject(objectKey{at: in.site(n), kind: objectInstance, class: info.class})
 		in.renew(id) // it may be the old one itself, of the iteration before
 		for _, k := range kept {
@@ -83,7 +137,7 @@ func (in *interpreter) replaced(n syntax.NodeID, obj *Value, changes []keywordAr
 // fieldAt is the field of a named tuple at a position.
 func (in *interpreter) fieldAt(instance ObjectID, key *Value) *Value {
 	i, ok := key.literalOf().(int)
-	fields := in.objects[in.objects[instance].class].annotated
+	fields := in.fieldsOf(in.objects[instance].class, 0)
 	if i < 0 {
 		i += len(fields)
 	}

@@ -247,7 +247,7 @@ func unguarded(tree *syntax.Tree, s text.Span) bool {
 		case k == syntax.WithStatement && strings.HasPrefix(tree.Text(n), "with torch.enable_grad()"),
 			slices.Contains([]syntax.Kind{syntax.ListComprehension, syntax.SetComprehension, syntax.DictionaryComprehension, syntax.GeneratorExpression}, k):
 			return true
-		case k == syntax.Call && (strings.HasPrefix(tree.Text(n), "sum(") || strings.HasPrefix(tree.Text(n), "list(")):
+		case k == syntax.Call && (strings.HasPrefix(tree.Text(n), "sum(") || strings.HasPrefix(tree.Text(n), "list(") || strings.Contains(tree.Text(tree.Child(n, syntax.FieldFunction)), "reduce")):
 			return true
 		}
 	}
