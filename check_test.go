@@ -85,6 +85,7 @@ func TestCheckOfTheExample(t *testing.T) {
 	}
 	assert.Equal(t, map[string]string{
 		"total_loss += loss":                    "GL101 warning host nodes loss",
+		"logits = model(images)":                "GL301 hint peak graph model(images)",
 		"val_loss += criterion(logits, labels)": "GL101 error device graph criterion(logits, labels)",
 		"scores.append(logits.softmax(dim=1))":  "GL102 error device graph logits.softmax(dim=1)",
 	}, got)

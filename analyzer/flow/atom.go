@@ -79,6 +79,9 @@ type recorded struct {
 	// as its module, not a graph.
 	parameter bool
 	sure      Certainty
+	// model says that a module with parameters recorded it, and repeated that it
+	// did so in a loop of a function that a summary stands for.
+	model, repeated bool
 }
 
 type atomInfo struct {
@@ -158,6 +161,8 @@ func (a *analysis) origin(at site, l *loop, r recorded) Atom {
 	info.custom = info.custom || r.custom
 	info.unseen = info.unseen || r.unseen
 	info.parameter = info.parameter || r.parameter
+	info.model = info.model || r.model
+	info.repeated = info.repeated || r.repeated
 	info.sure = max(info.sure, r.sure)
 	return id
 }

@@ -20,6 +20,7 @@ func (in *interpreter) backward(n, expr syntax.NodeID, v *Value, args arguments)
 	in.activity++
 	in.backwards = in.backwards || !in.repeats()
 	in.trains()
+	in.differentiate(n)
 	reached := in.throughCalls(in.reach(v))
 	in.meetsRetained(reached)
 	retain := args.retain()

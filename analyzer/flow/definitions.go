@@ -73,6 +73,9 @@ func (in *interpreter) decorate(n syntax.NodeID, v *Value) *Value {
 			for _, f := range v.objects {
 				if c := in.objects[f].code; c != nil {
 					c.decorated(info.name, d)
+					if c.grad == torch.GradOn {
+						in.differentiate(n)
+					}
 				}
 			}
 		}

@@ -16,6 +16,7 @@ type Facts struct {
 	Growths    []Growth
 	Reuses     []Reuse
 	Retentions []Retention
+	Unguarded  []Unguarded
 }
 
 // Location is a place in the text of a module.
@@ -111,7 +112,7 @@ type Part struct {
 func (in *interpreter) facts() *Facts {
 	out := &Facts{}
 	type key struct{ kept, store Location }
-	seen := map[key]int{}
+	seen, told := map[key]int{}, map[*growth]bool{}
 	var gs []*growth
 	for _, g := range in.growths {
 		gs = append(gs, g)
@@ -137,6 +138,7 @@ func (in *interpreter) facts() *Facts {
 		if !ok {
 			continue
 		}
+		told[g] = true
 		k := key{fact.Kept, fact.Store}
 		if i, ok := seen[k]; ok {
 			if fact.Activations && !out.Growths[i].Activations {
@@ -147,6 +149,7 @@ func (in *interpreter) facts() *Facts {
 		seen[k] = len(out.Growths)
 		out.Growths = append(out.Growths, fact)
 	}
+	out.Unguarded = in.unguardedCalls(told)
 	slices.SortStableFunc(out.Growths, func(a, b Growth) int { return cmp.Compare(a.Kept.Node, b.Kept.Node) })
 	out.Retentions = in.retentionFacts()
 	return out

@@ -25,9 +25,13 @@ func (in *interpreter) enter(n syntax.NodeID, manager *Value) *Value {
 		in.off = true
 	case torch.GradOn:
 		in.off = false
+		in.differentiate(n)
 	case torch.GradByFlag:
 		if on, known := manager.truth(); known {
 			in.off = !on
+			if on {
+				in.differentiate(n)
+			}
 		}
 	}
 	return orPlain(entered)

@@ -65,6 +65,7 @@ type objectInfo struct {
 	twin      ObjectID // of a container: the one that is made in its place in turn
 	reached   int      // the last round of reach that saw it
 	call      *Value   // of a partial: what it calls; of a generator: its receiver
+	hasModel  bool     // an unknown object was made out of a module
 	args      arguments
 	body      func(*interpreter) *Value // one step of a generator expression
 	yieldGrad torch.GradMode            // of a generator: the grad mode at its last yield
@@ -167,6 +168,7 @@ func (in *interpreter) renew(id ObjectID) {
 	if info.kind == objectContainer {
 		in.state.set(Place{id, elementKeys}, nil)
 	}
+	in.forgetMode(id)
 	in.births++
 	info.born = in.births
 }

@@ -44,6 +44,7 @@ type analysis struct {
 	retentions   map[ObjectID]*retention
 	retentionIDs map[site]ObjectID
 	retainedBy   map[Atom][]*retention
+	evaluations
 	// activity counts recorded operations, backwards and new modules: a
 	// function that leaves it alone has nothing to do with graphs.
 	activity int
@@ -68,6 +69,7 @@ func newAnalysis(ctx context.Context, w *Workspace) *analysis {
 		proved: map[Atom]bool{}, needed: map[Atom]bool{}, escaped: map[Atom]bool{}, freedAt: map[Atom]site{}, retainedAt: map[Atom]site{}, reuses: map[Atom]*reuse{},
 		growths: map[growthKey]*growth{}, defined: map[Place]definition{}, seeds: map[Place][]Location{}, histories: map[codeKey]*history{},
 		retentions: map[ObjectID]*retention{}, retentionIDs: map[site]ObjectID{}, retainedBy: map[Atom][]*retention{},
+		evaluations: newEvaluations(),
 	}
 	for _, name := range reservedSymbols {
 		a.symbol(name)

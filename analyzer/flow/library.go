@@ -179,6 +179,7 @@ func (in *interpreter) callFunction(n syntax.NodeID, name string, c torch.Contra
 	whole := args.named("dim") == nil && (len(args.positional) == 1 || strings.HasPrefix(name, "torch.nn.functional."))
 	v := in.contract(n, c, args.values(), whole)
 	if args.isTrue("requires_grad") && v.is(KindTensor) {
+		in.differentiate(n)
 		v = &Value{kinds: KindTensor, size: v.size, atoms: atoms{in.newOrigin(in.site(n), recorded{saves: true, leaf: true, sure: Certain})}}
 	}
 	if r := args.named("reduction"); r != nil && r.literal == "none" && v.size == torch.Scalar {

@@ -23,6 +23,7 @@ func (in *interpreter) newModule(n syntax.NodeID, name string, class torch.Modul
 		}
 	}
 	in.state.set(Place{id, frozenMark}, nil)
+	in.forgetMode(id)
 	return object(id)
 }
 
@@ -108,7 +109,11 @@ func (in *interpreter) moduleResult(n syntax.NodeID, id ObjectID, class torch.Mo
 		if level > NoGraph {
 			out.atoms = operands
 			if class.Saves {
-				out.atoms = operands.union(atoms{in.newOrigin(in.site(n), recorded{saves: true, sure: level})})
+				x := in.newOrigin(in.site(n), recorded{saves: true, sure: level})
+				out.atoms = operands.union(atoms{x})
+				if class.Trainable && !in.frozen(id) {
+					in.modelCall(id, x, operands)
+				}
 			}
 		} else if in.carriesHeader(operands) {
 			out.atoms = operands
@@ -133,7 +138,7 @@ func (in *interpreter) moduleMethod(n syntax.NodeID, obj *Value, id ObjectID, na
 				training = truth
 			}
 		}
-		in.state.set(Place{modes, evaluating}, boolean(!training))
+		in.setMode(n, id, training)
 		return obj
 	case torch.ReturnsItself:
 		return obj
@@ -175,36 +180,42 @@ func (in *interpreter) moduleMethod(n syntax.NodeID, obj *Value, id ObjectID, na
 // freeze marks a module and its parts as having no parameters that require
 // gradients, or marks them as having some.
 func (in *interpreter) freeze(module ObjectID, frozen bool) {
-	in.freezeParts(module, boolean(frozen), map[ObjectID]bool{})
+	in.eachPart(module, map[ObjectID]bool{}, func(id ObjectID) {
+		info := in.objects[id]
+		for _, f := range info.fields {
+			v := in.state.get(Place{id, f})
+			if frozen && v.is(KindTensor) && in.areParameters(v.atoms) {
+				c := *v
+				c.atoms = nil
+				in.state.set(Place{id, f}, &c)
+			}
+		}
+		if info.kind != objectContainer {
+			in.write(Place{id, frozenMark}, boolean(frozen))
+		}
+	})
 }
 
-func (in *interpreter) freezeParts(id ObjectID, frozen *Value, seen map[ObjectID]bool) {
+// eachPart visits a module and all that it is made of.
+func (in *interpreter) eachPart(id ObjectID, seen map[ObjectID]bool, visit func(ObjectID)) {
 	if seen[id] {
 		return
 	}
 	seen[id] = true
 	info := in.objects[id]
 	switch info.kind {
-	case objectModule, objectInstance, objectUnknown:
-		defer in.write(Place{id, frozenMark}, frozen)
-	case objectContainer:
+	case objectModule, objectInstance, objectUnknown, objectContainer:
 	default:
 		return
 	}
 	for _, f := range info.fields {
-		v := in.state.get(Place{id, f})
-		if v == nil {
-			continue
-		}
-		if frozen.literal == true && v.is(KindTensor) && in.areParameters(v.atoms) {
-			c := *v
-			c.atoms = nil
-			in.state.set(Place{id, f}, &c)
-		}
-		for _, part := range v.objects {
-			in.freezeParts(part, frozen, seen)
+		if v := in.state.get(Place{id, f}); v != nil {
+			for _, part := range v.objects {
+				in.eachPart(part, seen, visit)
+			}
 		}
 	}
+	visit(id)
 }
 
 // frozen reports whether no parameter of a module requires a gradient.

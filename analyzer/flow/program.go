@@ -258,6 +258,7 @@ func (in *interpreter) activate(r *root, receiver *Value, args arguments) {
 		in.mark(in.escaped, in.throughCalls(in.reach(result)))
 		in.mark(in.escaped, in.throughCalls(in.reach(yields)))
 		in.leaves(result, yields)
+		in.giveBack(result, yields, receiver)
 	}
 }
 

@@ -66,6 +66,7 @@ func (in *interpreter) statement(n syntax.NodeID) {
 			v = in.expression(first)
 			in.returned(n, first, v)
 		}
+		in.giveOut(v)
 		in.frame.result = join(in.frame.result, v)
 		in.frame.returns = append(in.frame.returns, in.state)
 		in.state = nil

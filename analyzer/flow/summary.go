@@ -25,6 +25,8 @@ type summary struct {
 	result snapshot
 	// escapes are the argument leaves handed to code that is not known.
 	escapes []int
+	// handed are those of them that such code may run a backward on.
+	handed []int
 	// active says that the call records graphs or makes modules.
 	active bool
 
@@ -215,14 +217,21 @@ func (in *interpreter) summaryOf(key summaryKey, c *code, caller *interpreter, r
 		s.result = snapshot{}
 		return s
 	}
-	for x := range in.escaped {
-		if leaf, _, ok := in.leafOf(x); ok && !slices.Contains(s.escapes, leaf) {
-			s.escapes = append(s.escapes, leaf)
-		}
-	}
-	slices.Sort(s.escapes)
+	s.escapes, s.handed = in.leavesAmong(in.escaped), in.leavesAmong(in.evaluations.handed)
 	s.use = summarised
 	return s
+}
+
+// leavesAmong are the argument leaves in a set.
+func (in *interpreter) leavesAmong(set map[Atom]bool) []int {
+	var out []int
+	for x := range set {
+		if leaf, _, ok := in.leafOf(x); ok && !slices.Contains(out, leaf) {
+			out = append(out, leaf)
+		}
+	}
+	slices.Sort(out)
+	return out
 }
 
 // acted reports whether the code that ran did more than compute: ran a

@@ -49,6 +49,9 @@ func (in *interpreter) reproduce(n syntax.NodeID, s *summary, sig *signature) *V
 			in.mark(in.escaped, in.reach(sig.leaves[leaf]))
 			in.handOver(in.reach(sig.leaves[leaf]))
 		}
+		for _, leaf := range s.handed {
+			in.mark(in.evaluations.handed, in.reach(sig.leaves[leaf]))
+		}
 	}
 	at := in.site(n)
 	c := in.copyOf(copyKey{summary: s, at: at}, at)
@@ -60,6 +63,9 @@ func (in *interpreter) reproduce(n syntax.NodeID, s *summary, sig *signature) *V
 		x := in.newOrigin(here, o.recorded)
 		in.atoms[x].at = site{module: o.module, node: o.node, frame: in.called(n)}
 		c.origins = append(c.origins, x)
+		if o.model {
+			in.summarisedCall(x, sig)
+		}
 	}
 	for i, o := range s.result.origins {
 		x := c.origins[i]

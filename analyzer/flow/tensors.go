@@ -34,7 +34,13 @@ func (in *interpreter) tensorMethod(n, receiver syntax.NodeID, obj *Value, name 
 	if torch.InPlace(name) {
 		return in.inPlace(n, receiver, obj, name, c, args)
 	}
-	return in.contract(n, c, append([]*Value{obj}, args.values()...), len(args.positional) == 0 && args.named("dim") == nil)
+	v := in.contract(n, c, append([]*Value{obj}, args.values()...), len(args.positional) == 0 && args.named("dim") == nil)
+	if torch.ModuleEffects[name] == torch.ReturnsItself && obj.is(KindUnknown) && len(obj.objects) > 0 {
+		w := *v // it may be a module, which is the same one after this
+		w.objects = obj.objects
+		return &w
+	}
+	return v
 }
 
 // inPlace is a method that writes its receiver.
@@ -111,6 +117,7 @@ func (in *interpreter) leaf(n syntax.NodeID, v *Value, requires bool) *Value {
 		c.atoms = nil
 		return &c
 	}
+	in.differentiate(n)
 	if in.sure(c.atoms) < Certain {
 		c.atoms = c.atoms.union(atoms{in.newOrigin(in.site(n), recorded{saves: true, leaf: true, sure: Certain})})
 	}

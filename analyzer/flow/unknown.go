@@ -13,6 +13,8 @@ import (
 func (in *interpreter) callUnknown(n syntax.NodeID, f *Value, args arguments) *Value {
 	id := in.allocate(objectUnknown, n)
 	out := &Value{kinds: KindUnknown, objects: []ObjectID{id}}
+	given := slices.ContainsFunc(args.values(), in.isModel)
+	in.objects[id].hasModel = given
 	if in.off {
 		return out
 	}
@@ -24,11 +26,13 @@ func (in *interpreter) callUnknown(n syntax.NodeID, f *Value, args arguments) *V
 		in.mark(in.escaped, through)
 		in.handOver(through)
 	}
+	in.giveAway(n, f, args, through)
 	through = through.union(f.atoms)
 	level := Possible
+	var model ObjectID
 	for _, fid := range f.objects {
 		if in.objects[fid].model && !in.frozen(fid) {
-			level = Likely
+			level, model = Likely, fid
 		}
 	}
 	if level == Possible && in.sure(through) == Certain && in.soundsLikeLoss(n) {
@@ -39,6 +43,9 @@ func (in *interpreter) callUnknown(n syntax.NodeID, f *Value, args arguments) *V
 	in.atoms[x].through = in.chain(through)
 	if in.proved[x] {
 		in.atoms[x].sure = Certain
+	}
+	if model != 0 {
+		in.modelCall(model, x, through)
 	}
 	out.atoms = atoms{x}
 	return out

@@ -221,9 +221,16 @@ var functions = func() map[string]Contract {
 // OutsideGraph reports whether a library works on values that have no PyTorch
 // graph: what comes out of it keeps none.
 func OutsideGraph(dotted string) bool {
+	if anyFactory[dotted] {
+		return false
+	}
 	first, _, _ := strings.Cut(dotted, ".")
 	return foreign[first]
 }
+
+// anyFactory are functions of such libraries that make whatever a
+// configuration names: a model as well.
+var anyFactory = set(`hydra.utils.instantiate hydra.utils.call`)
 
 var foreign = func() map[string]bool {
 	m := map[string]bool{}

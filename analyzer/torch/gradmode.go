@@ -32,3 +32,7 @@ var BackwardMethods = set(`backward manual_backward`)
 
 // ScalingMethods return their argument times a number: scaler.scale(loss).
 var ScalingMethods = set(`scale scale_loss`)
+
+// GradientAttributes are attributes that code reads or calls because it wants a
+// gradient or the graph.
+var GradientAttributes = set(`grad grad_fn requires_grad requires_grad_ retain_grad register_hook`)

@@ -63,7 +63,7 @@ func (w floatWalk) variable(n syntax.NodeID, list bool) bool {
 		return true
 	}
 	w.seen[name] = true
-	scope := w.scopeOf(n).Lookup(name)
+	scope := scopeAt(w.module, n).Lookup(name)
 	if scope == nil || scope.Class {
 		return false
 	}
@@ -71,7 +71,7 @@ func (w floatWalk) variable(n syntax.NodeID, list bool) bool {
 		if t.Kind(c) != syntax.Identifier || t.Text(c) != name || !w.isVariable(c) {
 			continue
 		}
-		if w.scopeOf(c).Lookup(name) != scope {
+		if scopeAt(w.module, c).Lookup(name) != scope {
 			continue
 		}
 		if w.isUnpacked(c) {
@@ -107,16 +107,6 @@ func (w floatWalk) isUnpacked(n syntax.NodeID) bool {
 		n, p = p, t.Parent(p)
 	}
 	return t.Role(n) == syntax.FieldLeft && t.Kind(n) != syntax.Identifier && t.Kind(p) == syntax.Assignment
-}
-
-func (w floatWalk) scopeOf(n syntax.NodeID) *names.Scope {
-	t := w.module.Tree
-	for at := n; at >= 0; at = t.Parent(at) {
-		if s := w.module.Scope(at); s != nil {
-			return s
-		}
-	}
-	return w.module.Scope(t.Root())
 }
 
 // takesFloat reports whether the code around n, which may become a float,

@@ -5,6 +5,7 @@ import (
 	"github.com/graphleak/graphleak/rules"
 	accumulate "github.com/graphleak/graphleak/rules/leaks/accumulate-with-graph"
 	collect "github.com/graphleak/graphleak/rules/leaks/collect-with-graph"
+	evaluation "github.com/graphleak/graphleak/rules/leaks/evaluation-without-no-grad"
 	hiddenstate "github.com/graphleak/graphleak/rules/leaks/hidden-state-carried"
 	meter "github.com/graphleak/graphleak/rules/leaks/meter-keeps-graph"
 	retain "github.com/graphleak/graphleak/rules/leaks/needless-retain-graph"
@@ -16,6 +17,7 @@ import (
 func All() []*rules.Rule {
 	return []*rules.Rule{
 		accumulate.Rule, collect.Rule, meter.Rule, statistic.Rule, sideoutput.Rule,
+		evaluation.Rule,
 		retain.Rule, hiddenstate.Rule,
 	}
 }

@@ -76,10 +76,13 @@ func TestExamplesOfPages(t *testing.T) {
 				assert.Empty(t, report.Damaged, e.code)
 				switch e.mark {
 				case "bad":
-					assert.NotEmpty(t, report.Findings, e.code)
+					reports := false
 					for _, f := range report.Findings {
-						assert.Equal(t, rule.Code, f.Code, f.Message)
+						reports = reports || f.Code == rule.Code
+						// The same code may also cost a peak.
+						assert.True(t, f.Code == rule.Code || f.Severity == rules.Hint, "%s: %s", f.Code, f.Message)
 					}
+					assert.True(t, reports, e.code)
 				case "good":
 					assert.Empty(t, report.Findings, e.code)
 				default:
@@ -106,7 +109,7 @@ func TestCommentsOfBadExamples(t *testing.T) {
 				}
 				var got []string
 				for _, f := range report.Findings {
-					if lineOf([]byte(e.code), f.Span) == i+1 {
+					if f.Code == rule.Code && lineOf([]byte(e.code), f.Span) == i+1 {
 						got = append(got, string(f.Severity))
 					}
 				}

@@ -91,7 +91,7 @@ class Evaluation:
 
 
 def evaluate_batch(model, images, labels):
-    logits = model(images)
+    logits = model(images)  # want: GL301 hint graph
     return Evaluation(loss=F.cross_entropy(logits, labels), hits=(logits.argmax(1) == labels).sum(), size=len(labels))
 
 

@@ -18,6 +18,7 @@ class Classifier(nn.Module):
         return self.out(F.relu(self.hidden(x)))
 
 
+@torch.no_grad()
 def validate(model: Classifier, loader, device="cuda"):
     """eval() changes dropout and batch norm, not the recording of a graph."""
     model.eval()
@@ -31,6 +32,7 @@ def validate(model: Classifier, loader, device="cuda"):
     return val_loss / len(loader), correct / count
 
 
+@torch.no_grad()
 def perplexity(model: nn.Module, batches):
     total_nll = torch.zeros(1)
     tokens = 0
@@ -58,6 +60,7 @@ def compare_checkpoints(paths, loader):
     return results
 
 
+@torch.no_grad()
 def mean_confidence(loader):
     model = Classifier().eval()
     confidence = 0.0
@@ -68,8 +71,9 @@ def mean_confidence(loader):
     return confidence / len(loader)
 
 
+@torch.no_grad()
 def evaluate_in_one_expression(model: Classifier, loader):
-    loss = sum(F.cross_entropy(model(x), y) for x, y in loader)  # want: GL101 error graph
+    loss = sum(F.cross_entropy(model(x), y) for x, y in loader)
     return loss.item() / len(loader)
 
 

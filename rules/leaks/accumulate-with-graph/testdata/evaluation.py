@@ -24,7 +24,7 @@ def validate(model: Classifier, loader, device="cuda"):
     val_loss, correct, count = 0.0, 0, 0
     for images, labels in loader:
         images, labels = images.to(device), labels.to(device)
-        logits = model(images)
+        logits = model(images)  # want: GL301 hint graph
         val_loss += F.cross_entropy(logits, labels)  # want: GL101 error graph
         correct += (logits.argmax(dim=1) == labels).sum()
         count += labels.size(0)
@@ -35,7 +35,7 @@ def perplexity(model: nn.Module, batches):
     total_nll = torch.zeros(1)
     tokens = 0
     for inputs, targets in batches:
-        logits = model(inputs)
+        logits = model(inputs)  # want: GL301 hint graph
         nll = F.cross_entropy(logits.view(-1, logits.size(-1)), targets.view(-1), reduction="sum")
         total_nll = total_nll + nll  # want: GL101 error graph
         tokens += targets.numel()
@@ -62,14 +62,14 @@ def mean_confidence(loader):
     model = Classifier().eval()
     confidence = 0.0
     for x, _ in loader:
-        scores = model(x).softmax(dim=1)
+        scores = model(x).softmax(dim=1)  # want: GL301 hint graph
         best, _ = scores.max(dim=1)
         confidence += best.mean()  # want: GL101 error graph
     return confidence / len(loader)
 
 
 def evaluate_in_one_expression(model: Classifier, loader):
-    loss = sum(F.cross_entropy(model(x), y) for x, y in loader)  # want: GL101 error graph
+    loss = sum(F.cross_entropy(model(x), y) for x, y in loader)  # want: GL301 hint graph; GL101 error graph
     return loss.item() / len(loader)
 
 

@@ -55,7 +55,8 @@ def finetune(loader, held_out):
         optimizer.zero_grad()
         total += outputs.loss.detach()
     model.eval()
-    for batch in held_out:
-        print(model.generate(batch))
-        total += model(**batch).loss.detach()
+    with torch.no_grad():
+        for batch in held_out:
+            print(model.generate(batch))
+            total += model(**batch).loss.detach()
     print(total)

@@ -57,5 +57,5 @@ def finetune(loader, held_out):
     model.eval()
     for batch in held_out:
         print(model.generate(batch))
-        total += model(**batch).loss  # want: GL101 error graph
+        total += model(**batch).loss  # want: GL301 hint graph; GL101 error graph
     print(total)

@@ -50,6 +50,7 @@ def train_vae(loader, epochs):
         print(epoch, total, bce_total, kld_total)
 
 
+@torch.no_grad()
 def latents(loader):
     model = VAE().eval()
     zs, labels = [], []

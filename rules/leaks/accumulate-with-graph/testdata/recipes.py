@@ -54,7 +54,7 @@ def latents(loader):
     model = VAE().eval()
     zs, labels = [], []
     for x, y in loader:
-        mu, _ = model.encode(x)
+        mu, _ = model.encode(x)  # want: GL301 hint graph
         zs.append(mu)  # want: GL102 error graph
         labels += y.tolist()
     return torch.cat(zs).detach().numpy(), labels

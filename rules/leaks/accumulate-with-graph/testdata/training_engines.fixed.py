@@ -38,8 +38,9 @@ def accelerated(loader, held_out):
         accelerator.log({"loss": loss})
     model.eval()
     evaluated = 0.0
-    for x, y in held_out:
-        evaluated += F.mse_loss(accelerator.unwrap_model(model)(x), y).detach()
+    with torch.no_grad():
+        for x, y in held_out:
+            evaluated += F.mse_loss(accelerator.unwrap_model(model)(x), y).detach()
     print(total, reduced, gathered, evaluated)
 
 
@@ -117,8 +118,9 @@ def models_of_a_library(loader, held_out, device):
         total += loss.detach()
     model.eval()
     worst = 0.0
-    for x, y in held_out:
-        worst += F.cross_entropy(model(x.to(device)), y).detach()
+    with torch.no_grad():
+        for x, y in held_out:
+            worst += F.cross_entropy(model(x.to(device)), y).detach()
     model.requires_grad_(False)
     for x, y in held_out:
         total = total.detach() + F.cross_entropy(model(x.to(device)), y)

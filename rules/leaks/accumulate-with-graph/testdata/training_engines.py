@@ -39,7 +39,7 @@ def accelerated(loader, held_out):
     model.eval()
     evaluated = 0.0
     for x, y in held_out:
-        evaluated += F.mse_loss(accelerator.unwrap_model(model)(x), y)  # want: GL101 error graph
+        evaluated += F.mse_loss(accelerator.unwrap_model(model)(x), y)  # want: GL301 hint graph; GL101 error graph
     print(total, reduced, gathered, evaluated)
 
 
@@ -118,7 +118,7 @@ def models_of_a_library(loader, held_out, device):
     model.eval()
     worst = 0.0
     for x, y in held_out:
-        worst += F.cross_entropy(model(x.to(device)), y)  # want: GL101 error graph
+        worst += F.cross_entropy(model(x.to(device)), y)  # want: GL301 hint graph; GL101 error graph
     model.requires_grad_(False)
     for x, y in held_out:
         total = total.detach() + F.cross_entropy(model(x.to(device)), y)

@@ -15,6 +15,7 @@ class Encoder(nn.Module):
         return F.normalize(self.net(x), dim=1)
 
 
+@torch.no_grad()
 def predict(model: nn.Module, loader, device):
     model.eval()
     scores, targets = [], []
@@ -26,12 +27,13 @@ def predict(model: nn.Module, loader, device):
     return (scores.argmax(dim=1) == targets).float().mean().item()
 
 
+@torch.no_grad()
 def embed_gallery(loader):
     encoder = Encoder().eval()
     gallery = {}
     for identities, crops in loader:
         for identity, embedding in zip(identities, encoder(crops)):
-            gallery[identity] = embedding  # want: GL102 error graph
+            gallery[identity] = embedding
     names = sorted(gallery)
     return names, np.stack([gallery[name].detach().numpy() for name in names])
 
@@ -42,6 +44,7 @@ def embed_in_one_expression(loader):
     return features.detach().cpu().numpy()
 
 
+@torch.no_grad()
 def moved_to_the_host(loader):
     """cpu() moves the output; the activations stay where they are."""
     encoder = Encoder()
@@ -52,6 +55,7 @@ def moved_to_the_host(loader):
     return torch.cat(outputs).detach().numpy()
 
 
+@torch.no_grad()
 def ensemble(paths, loader):
     """The inner list is made anew for each batch, the outer one is not."""
     models = nn.ModuleList(Encoder() for _ in paths)
@@ -65,6 +69,7 @@ def ensemble(paths, loader):
     return torch.cat(averaged).argmax(dim=1)
 
 
+@torch.no_grad()
 def ensemble_of(models: nn.ModuleList, loader):
     """The same, with models that come from outside."""
     models.eval()
@@ -77,6 +82,7 @@ def ensemble_of(models: nn.ModuleList, loader):
     return torch.cat(averaged).argmax(dim=1)
 
 
+@torch.no_grad()
 def computed_under_the_guard_too_late(model: nn.Module, loader):
     """no_grad guards operations: the loss was made outside."""
     model.eval()

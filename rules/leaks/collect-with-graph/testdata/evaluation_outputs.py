@@ -19,7 +19,7 @@ def predict(model: nn.Module, loader, device):
     model.eval()
     scores, targets = [], []
     for images, labels in loader:
-        logits = model(images.to(device))
+        logits = model(images.to(device))  # want: GL301 hint graph
         scores.append(logits.softmax(dim=1))  # want: GL102 error graph
         targets.append(labels)
     scores, targets = torch.cat(scores), torch.cat(targets)
@@ -30,7 +30,7 @@ def embed_gallery(loader):
     encoder = Encoder().eval()
     gallery = {}
     for identities, crops in loader:
-        for identity, embedding in zip(identities, encoder(crops)):
+        for identity, embedding in zip(identities, encoder(crops)):  # want: GL301 hint graph
             gallery[identity] = embedding  # want: GL102 error graph
     names = sorted(gallery)
     return names, np.stack([gallery[name].detach().numpy() for name in names])
@@ -48,7 +48,7 @@ def moved_to_the_host(loader):
     encoder.eval()
     outputs = []
     for x in loader:
-        outputs.append(encoder(x).cpu())  # want: GL102 error graph
+        outputs.append(encoder(x).cpu())  # want: GL301 hint graph; GL102 error graph
     return torch.cat(outputs).detach().numpy()
 
 
@@ -60,7 +60,7 @@ def ensemble(paths, loader):
     for x, _ in loader:
         votes = []
         for model in models:
-            votes.append(model(x).softmax(dim=1))
+            votes.append(model(x).softmax(dim=1))  # want: GL301 hint graph
         averaged.append(torch.stack(votes).mean(dim=0))  # want: GL102 error graph
     return torch.cat(averaged).argmax(dim=1)
 
@@ -72,7 +72,7 @@ def ensemble_of(models: nn.ModuleList, loader):
     for x, _ in loader:
         votes = []
         for model in models:
-            votes.append(model(x).softmax(dim=1))
+            votes.append(model(x).softmax(dim=1))  # want: GL301 hint graph
         averaged.append(torch.stack(votes).mean(dim=0))  # want: GL102 error graph
     return torch.cat(averaged).argmax(dim=1)
 
@@ -82,7 +82,7 @@ def computed_under_the_guard_too_late(model: nn.Module, loader):
     model.eval()
     losses = []
     for x, y in loader:
-        loss = F.cross_entropy(model(x), y)
+        loss = F.cross_entropy(model(x), y)  # want: GL301 hint graph
         with torch.no_grad():
             losses.append(loss)  # want: GL102 error graph
     return torch.stack(losses).mean().item()

@@ -54,6 +54,7 @@ def cleared(loader, opt):
         opt.step()
 
 
+@torch.no_grad()
 def evaluation(loader):
     model = torchvision.models.resnet18()
     model.eval()

@@ -24,8 +24,9 @@ for epoch in tqdm(range(100)):
     train_losses.append(running.detach() / len(loader))
     model.eval()
     valid = 0
-    for X, y in loader:
-        valid += criterion(model(X.to(device)), y.to(device)).detach()
+    with torch.no_grad():
+        for X, y in loader:
+            valid += criterion(model(X.to(device)), y.to(device)).detach()
     valid_losses.append(valid.detach() / len(loader))
     model.train()
     print(epoch, train_losses[-1], valid_losses[-1])

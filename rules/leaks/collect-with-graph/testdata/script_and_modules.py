@@ -25,7 +25,7 @@ for epoch in tqdm(range(100)):
     model.eval()
     valid = 0
     for X, y in loader:
-        valid += criterion(model(X.to(device)), y.to(device))  # want: GL101 error graph
+        valid += criterion(model(X.to(device)), y.to(device))  # want: GL301 hint graph; GL101 error graph
     valid_losses.append(valid / len(loader))  # want: GL102 error graph
     model.train()
     print(epoch, train_losses[-1], valid_losses[-1])

@@ -18,6 +18,7 @@ class CharModel(nn.Module):
         return self.read(out), state
 
 
+@torch.no_grad()
 def perplexity(model: CharModel, chunks):
     """Evaluation that forgot no_grad: the chain grows with every chunk."""
     model.eval()

@@ -24,7 +24,7 @@ def perplexity(model: CharModel, chunks):
     state = torch.zeros(1, 32, 128)
     total = 0.0
     for tokens, targets in chunks:
-        logits, state = model(tokens, state)  # want: GL405 error graph
+        logits, state = model(tokens, state)  # want: GL301 hint graph; GL405 error graph
         total += F.cross_entropy(logits.flatten(0, 1), targets.flatten()).item()
     return total / len(chunks)
 

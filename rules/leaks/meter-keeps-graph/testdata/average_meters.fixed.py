@@ -56,12 +56,13 @@ def train(train_loader, model: nn.Module, criterion, optimizer, epoch, print_fre
             print(epoch, i, batch_time, losses, top1)
 
 
+@torch.no_grad()
 def validate(val_loader, model: nn.Module):
     losses = AverageMeter("Loss")
     model.eval()
     for images, target in val_loader:
         output = model(images)
-        losses.update(F.cross_entropy(output, target), images.size(0))  # want: GL103 error graph
+        losses.update(F.cross_entropy(output, target), images.size(0))
     return float(losses.avg)
 
 

@@ -60,7 +60,7 @@ def validate(val_loader, model: nn.Module):
     losses = AverageMeter("Loss")
     model.eval()
     for images, target in val_loader:
-        output = model(images)
+        output = model(images)  # want: GL301 hint graph
         losses.update(F.cross_entropy(output, target), images.size(0))  # want: GL103 error graph
     return float(losses.avg)
 

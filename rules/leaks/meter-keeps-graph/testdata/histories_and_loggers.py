@@ -69,7 +69,7 @@ def evaluate(model: nn.Module, loader):
     logger = MetricLogger(["nll", "count"])
     model.eval()
     for x, y in loader:
-        logits = model(x)
+        logits = model(x)  # want: GL301 hint graph
         logger.log("nll", F.cross_entropy(logits, y))  # want: GL103 error graph
         logger.log("count", y.numel())
     return {name: float(meter.total) for name, meter in logger.meters.items()}

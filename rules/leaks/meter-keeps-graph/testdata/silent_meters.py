@@ -117,7 +117,6 @@ def called_under_the_guard(model: nn.Module, loader):
 
 def made_for_each_batch(model: nn.Module, loader):
     """The meter lives for one iteration."""
-    model.eval()
     for batch in loader:
         meter = LeakyMeter()
         meter.update(model(batch).mean())

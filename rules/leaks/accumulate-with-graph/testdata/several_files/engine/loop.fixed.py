@@ -1,3 +1,4 @@
+import torch
 """Loops whose steps stand in other files of the project."""
 
 import steps
@@ -21,6 +22,7 @@ def train(loader, optimizer):
     print(leaking, sound, reduced, number, correct)
 
 
+@torch.no_grad()
 def evaluate(loader):
     model = build()
     model.eval()
