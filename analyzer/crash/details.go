@@ -11,7 +11,7 @@ const nearby = 500
 func (in *incident) details(e *Event) []*Event {
 	var list []*Event
 	for _, o := range in.events {
-		if o == e || o.Page != e.Page || o.Recovered != nil || o.Origin.Input != e.Origin.Input {
+		if o == e || o.Page != e.Page || o.Role != e.Role && o.Role != RoleAdvice || o.Recovered != nil || o.Origin.Input != e.Origin.Input {
 			continue
 		}
 		if o.key != e.key && !sameProcess(o, e) {
@@ -33,7 +33,7 @@ func (in *incident) borrowRank(e *Event) {
 	var named *Event
 	for _, o := range in.details(e) {
 		switch {
-		case o.rank() < 0:
+		case o.rank() < 0 || o.Strength != e.Strength:
 		case named != nil && named.rank() != o.rank():
 			return
 		default:

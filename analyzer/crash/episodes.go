@@ -47,8 +47,32 @@ func (in *incident) survived(e *Event) (Step, bool) {
 		// What a launcher or the kernel writes belongs to no stream of steps.
 		return p.anyWentOn(after)
 	}
-	return Step{}, false
+	// A rank that prints no steps: others may be late to notice that it is gone,
+	// unless a launcher has ended them all and started them again.
+	if end := in.endedAfter(e); end > 0 {
+		return p.anyWentOn(end)
+	}
+	return p.anyWentOn(after + lateOutput)
 }
+
+// endedAfter is the first line after e on which a launcher reports that the run
+// ended, or 0.
+func (in *incident) endedAfter(e *Event) int {
+	for _, o := range in.events {
+		if o.Origin.Input == e.Origin.Input && o.Line > e.last() && o.Page.ID == childFailedID {
+			return o.Line
+		}
+	}
+	for _, w := range in.listed {
+		if w.input == e.Origin.Input && w.line > e.last() {
+			return w.line
+		}
+	}
+	return 0
+}
+
+// childFailedID is the page of what launchers say when a worker has failed.
+const childFailedID = "distributed.child-failed"
 
 // restore finds the end of a run whose faults all seem survived although a
 // launcher reports that it failed: errors are written at once, but steps may

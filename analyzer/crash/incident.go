@@ -122,7 +122,7 @@ func (in *incident) followed(s *standing) []*Event {
 // failure, or the death that o explains.
 func (e *Event) sameAs(o *Event) bool {
 	death := o.explains != nil && slices.Contains(o.Page.Confirms, e.Page.ID) && sameProcess(e, o)
-	return death || e.Page == o.Page && (e.key == o.key || o.Role == RoleConfirmation && sameProcess(e, o))
+	return e == o.explains || death || e.Page == o.Page && (e.key == o.key || o.Role == RoleConfirmation && sameProcess(e, o))
 }
 
 // earliest picks the first of events of equal strength, and those on other ranks

@@ -22,7 +22,7 @@ func refinedIDs() []string {
 	return []string{
 		cudaOOM + "graph-retained", cudaOOM + "fragmentation", cudaOOM + "too-large", cudaOOM + "other-process", cudaOOM + "limit",
 		cudaOOM + "impossible-request", cudaOOM + "not-capacity", cudaOOM + "eval-accumulation", cudaOOM + "undetermined",
-		desyncID, growthID, createGraphID,
+		desyncID, growthID, createGraphID, childFailedID,
 	}
 }
 

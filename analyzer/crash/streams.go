@@ -375,6 +375,7 @@ func (s *inputState) lookBack(end int) {
 	})
 	for _, r := range slices.Backward(lines) {
 		line := s.earlier(r.no, r.text)
+		s.census.read(line)
 		step := readStep(line.Text)
 		// The code and the messages of tracebacks mention steps too.
 		if !step.known() || strings.HasPrefix(line.Text, "    ") || strings.Contains(line.Text, `File "`) || isException(line.Text) {
