@@ -61,6 +61,10 @@ type stream struct {
 	recorded *weaver
 	report   elastic
 	open     bool // inside the report
+	// began is how far the stream had come when the traceback began that it is
+	// in, or was in last; by the time it ends, other streams are further.
+	began   Step
+	beganAt int
 }
 
 func (s *stream) active() bool { return s.open || s.traces.active() }
@@ -151,6 +155,9 @@ func (s *inputState) take(line Line) {
 	if after := st.active(); after != before {
 		if after {
 			s.active++
+			s.lookBack(line.No)
+			s.noteStep(line) // a traceback often begins on the line of a progress bar
+			st.began, st.beganAt = s.stepOf(key), line.No
 		} else {
 			s.active--
 		}
@@ -332,12 +339,9 @@ func (s *inputState) add(e *Event, key string, first int) {
 	if e.Origin.Host == "" {
 		e.Origin.Host = e.Fields["host"]
 	}
-	e.Step = Step{Number: -1, Epoch: -1}
-	if step, ok := s.prog.latest[key]; ok {
-		e.Step = step
-	} else if s.prog.newest.known() {
-		e.Step = s.prog.newest // often only one rank prints
-		e.Step.Borrowed = true
+	e.Step = s.stepOf(key)
+	if st := s.streams[key]; st != nil && e.Traceback != nil && st.beganAt > 0 && first >= st.beganAt {
+		e.Step = st.began
 	}
 	if n := len(s.events); n > 0 && e.repeats(s.events[n-1]) {
 		s.events[n-1].until = e.Line
@@ -353,8 +357,18 @@ func (s *inputState) add(e *Event, key string, first int) {
 	s.events = append(s.events, e)
 }
 
+// stepOf is how far a stream has come. Often only one rank prints that.
+func (s *inputState) stepOf(key string) Step {
+	if step, ok := s.prog.latest[key]; ok {
+		return step
+	}
+	step := s.prog.newest
+	step.Borrowed = step.known()
+	return step
+}
+
 // lookBack reads the steps of the output up to line end that it has not read
-// yet. A traceback often begins on the line of a progress bar.
+// yet.
 func (s *inputState) lookBack(end int) {
 	if s.prog.until == s.reader.line && s.dropped > 0 {
 		return // very many events on one line
@@ -376,18 +390,28 @@ func (s *inputState) lookBack(end int) {
 	for _, r := range slices.Backward(lines) {
 		line := s.earlier(r.no, r.text)
 		s.census.read(line)
-		step := readStep(line.Text)
-		// The code and the messages of tracebacks mention steps too.
-		if !step.known() || strings.HasPrefix(line.Text, "    ") || strings.Contains(line.Text, `File "`) || isException(line.Text) {
-			continue
-		}
-		step.Line, step.Text = r.no, line.Text
-		s.prog.note(line.Origin.key(), step)
+		s.noteStep(line)
 	}
-	s.prog.until = s.reader.line
+	// What follows the event is looked at with the next one.
+	until := s.reader.line
+	if end < until {
+		until = end + 1
+	}
+	s.prog.until = max(s.prog.until, until)
 }
 
 const maxLookBack = 2000
+
+// noteStep records the step that a line of output tells.
+func (s *inputState) noteStep(l Line) {
+	step := readStep(l.Text)
+	// The code and the messages of tracebacks mention steps too.
+	if !step.known() || strings.HasPrefix(l.Text, "    ") || strings.Contains(l.Text, `File "`) || isException(l.Text) {
+		return
+	}
+	step.Line, step.Text = l.No, l.Text
+	s.prog.note(l.Origin.key(), step)
+}
 
 // compareEvents orders events by where they stand in the log.
 func compareEvents(a, b *Event) int {
