@@ -22,7 +22,10 @@ type Disk struct {
 }
 
 type diskModule struct {
-	module   *Module
+	module *Module
+	// whole is the last tree without errors, to which the next one will be
+	// similar where somebody types.
+	whole    *syntax.Tree
 	modified time.Time
 	size     int64
 	text     string // of a file that is open in an editor
@@ -65,8 +68,14 @@ func (d *Disk) parsed(path string, now diskModule, read func() ([]byte, error)) 
 	if err != nil {
 		return nil
 	}
-	if tree, err := syntax.Parse(src); err == nil {
+	d.mu.Lock()
+	now.whole = d.loaded[path].whole
+	d.mu.Unlock()
+	if tree, err := reparse(now.whole, src); err == nil {
 		now.module = NewModule(path, tree)
+		if !tree.Damaged(tree.Root()) {
+			now.whole = tree
+		}
 	}
 	if m, ok := known(); ok {
 		return m
@@ -75,6 +84,13 @@ func (d *Disk) parsed(path string, now diskModule, read func() ([]byte, error)) 
 	defer d.mu.Unlock()
 	d.loaded[path] = now
 	return now.module
+}
+
+func reparse(before *syntax.Tree, src []byte) (*syntax.Tree, error) {
+	if before == nil {
+		return syntax.Parse(src)
+	}
+	return syntax.Reparse(before, src)
 }
 
 // rootMarkers are what stands at the top of a project.
