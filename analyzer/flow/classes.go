@@ -27,6 +27,9 @@ func (in *interpreter) class(n syntax.NodeID) *Value {
 		in.state = in.frame.base
 	}
 	in.leaveUnrecorded(id)
+	if outer.code != nil && outer.module == in.main && !slices.Contains(in.inner, id) {
+		in.inner = append(in.inner, id)
+	}
 	return object(id)
 }
 

@@ -45,6 +45,7 @@ func (in *interpreter) function(n syntax.NodeID, decorators []syntax.NodeID) *Va
 		}
 	}
 	info.code = c
+	in.noteNested(c)
 	return object(id)
 }
 
@@ -69,6 +70,10 @@ func (in *interpreter) decorate(n syntax.NodeID, v *Value) *Value {
 				return w
 			}
 			return v
+		case objectUnknown:
+			if info.name == registration {
+				in.registered(id, v)
+			}
 		case objectLibrary, objectGuard:
 			for _, f := range v.objects {
 				if c := in.objects[f].code; c != nil {

@@ -222,7 +222,9 @@ func (in *interpreter) fresh(l *loop, from atoms, g *growth, seen map[Atom]bool)
 }
 
 // throughCall finds the argument that the loop's own code passes to the call
-// in which a growth happens: that is where a reader looks for it.
+// in which a growth happens: that is where a reader looks for it. Where that
+// does not show the tensor, such as a mapping of several, a call within that one
+// may.
 func (in *interpreter) throughCall(g *growth) {
 	var chain []*callSite
 	for c := g.event.at.frame; c != nil && c != g.loop.at.frame; c = c.caller {
@@ -246,12 +248,16 @@ func (in *interpreter) throughCall(g *growth) {
 			if v == nil || in.refersTo(v, g.event.place.object, 0) || !slices.ContainsFunc(in.reach(v), func(x Atom) bool { return fresh[x] }) {
 				continue
 			}
-			g.argument = Location{c.module, expr}
 			outer := in.frame
 			in.frame = &frame{module: c.module}
-			g.argumentParts = in.parts(expr, nil, 0)
+			parts := in.parts(expr, nil, 0)
 			in.frame = outer
-			return
+			if g.argument.Module == nil || len(parts) > 0 {
+				g.argument, g.argumentParts = Location{c.module, expr}, parts
+			}
+			if len(parts) > 0 {
+				return
+			}
 		}
 	}
 }

@@ -37,6 +37,9 @@ type analysis struct {
 	reuses     map[Atom]*reuse      // a backward reaches what an earlier iteration left
 	seeds      map[Place][]Location // stores of a graph that do not depend on the place's old value
 	growths    map[growthKey]*growth
+	runners    []ObjectID           // that have not run yet
+	nested     []*root              // functions made by functions, since the last root
+	inner      []ObjectID           // classes made by functions, since the last root
 	defined    map[Place]definition // of variables
 	histories  map[codeKey]*history
 	// retentions are the backwards that were asked to keep a graph, by their

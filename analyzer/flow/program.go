@@ -90,6 +90,7 @@ func (r *root) key() codeKey { return codeKey{r.code.module, r.code.node} }
 // runRoots runs what no known code runs: first what libraries call, then the
 // functions that did not run yet, callers first.
 func (in *interpreter) runRoots() {
+	in.runNested()
 	module := in.frame
 	base := in.state
 	begin := func() { in.execution = execution{frame: module, state: base.push(), limit: maxSteps} }
@@ -119,6 +120,7 @@ func (in *interpreter) runRoots() {
 		}
 		begin()
 		in.runRoot(next, roots)
+		in.runNested()
 		in.visited[next.key()] = true
 		next.ran = true
 	}

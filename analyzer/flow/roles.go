@@ -71,6 +71,10 @@ func (in *interpreter) libraryCall(n syntax.NodeID, name string, role torch.Role
 		id, _ := in.newObject(objectKey{at: in.site(n), kind: objectUnknown, name: name})
 		in.renew(id)
 		return object(id)
+	case torch.MakesRunner:
+		return in.newRunner(n, name, args)
+	case torch.NamesEvent: // one with a condition: Events.ITERATION_COMPLETED(every=100)
+		return in.library(name)
 	}
 	return in.playRole(n, n, 0, role, args)
 }
@@ -101,6 +105,8 @@ func (in *interpreter) playRole(n, receiver syntax.NodeID, id ObjectID, role tor
 			in.write(Place{id, collected}, plain)
 		}
 		return noValue
+	case torch.Registers:
+		return in.register(n, id, args)
 	case torch.Passes:
 		return in.operate(n, false, args.values()...)
 	case torch.Scales:
