@@ -188,7 +188,8 @@ func (in *interpreter) parts(n syntax.NodeID, found []part, depth int) []part {
 		return found
 	}
 	v := in.valueOf(n)
-	if v == nil || len(v.elements) > 0 || !v.is(KindTensor|KindUnknown) || in.sure(v.atoms) == NoGraph {
+	if v == nil || len(v.elements) > 0 || !v.is(KindTensor|KindUnknown) || in.sure(v.atoms) == NoGraph ||
+		slices.ContainsFunc(v.objects, func(id ObjectID) bool { return in.objects[id].mapping }) {
 		return found
 	}
 	return append(found, part{n, v.size == torch.Scalar})

@@ -140,6 +140,9 @@ func (in *interpreter) facts() *Facts {
 		}
 		told[g] = true
 		k := key{fact.Kept, fact.Store}
+		if fact.ThroughCall { // however many places the callee has for it
+			k.store = Location{}
+		}
 		if i, ok := seen[k]; ok {
 			if fact.Activations && !out.Growths[i].Activations {
 				out.Growths[i] = fact

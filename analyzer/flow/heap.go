@@ -55,6 +55,7 @@ type objectInfo struct {
 	model     bool          // an unknown object is used as a module
 	module    *names.Module // of a namespace or an import
 	runner    *torch.Runner // of an object that calls functions of the program
+	mapping   bool          // an unknown object is asked for its keys
 	optimizer bool          // an unknown object has a zero_grad
 	// global says that the code of a module made it.
 	global bool

@@ -152,6 +152,7 @@ func (in *interpreter) unknownMethod(n, receiver syntax.NodeID, obj *Value, id O
 		}
 	case "items", "keys", "values":
 		if len(args.positional) == 0 {
+			info.mapping = true
 			e := in.elementOf(n, obj)
 			if name == "items" {
 				e = tuple(plain, e)

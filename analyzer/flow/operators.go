@@ -1,6 +1,8 @@
 package flow
 
 import (
+	"slices"
+
 	"github.com/graphleak/graphleak/analyzer/syntax"
 	"github.com/graphleak/graphleak/analyzer/torch"
 )
@@ -72,7 +74,7 @@ func (in *interpreter) binary(n syntax.NodeID, operator string, left, right *Val
 		if operator == "*" && (in.isContainer(left) || in.isContainer(right)) {
 			return join(left, right)
 		}
-		if !right.mayBeSaved() || operator == "*" && !left.mayBeSaved() {
+		if !in.mayBeSaved(right) || operator == "*" && !in.mayBeSaved(left) {
 			return in.operate(n, false, left, right)
 		}
 	}
@@ -262,7 +264,7 @@ func (in *interpreter) contract(n syntax.NodeID, c torch.Contract, operands []*V
 		if c.Alone && len(operands) > 1 {
 			operands = operands[:1]
 		}
-		v := in.operate(n, c.Saves || c.SavesByDim && !whole || c.SavesPairs && severalTensors(operands), operands...)
+		v := in.operate(n, c.Saves || c.SavesByDim && !whole || c.SavesPairs && in.severalTensors(operands), operands...)
 		if c.Reduces && whole && v.is(KindTensor|KindUnknown) {
 			w := *v
 			w.size = torch.Scalar
@@ -275,7 +277,7 @@ func (in *interpreter) contract(n syntax.NodeID, c torch.Contract, operands []*V
 			v.size = torch.Scalar
 			return &v
 		}
-		if len(operands) > 1 && operands[1].mayBeSaved() { // elementwise
+		if len(operands) > 1 && in.mayBeSaved(operands[1]) { // elementwise
 			return in.operate(n, c.Saves, operands...)
 		}
 		return tuple(in.operate(n, c.Saves, operands...), freshData)
@@ -287,16 +289,33 @@ func (in *interpreter) contract(n syntax.NodeID, c torch.Contract, operands []*V
 }
 
 // mayBeSaved reports whether a factor is a tensor rather than a number. One of
-// which nothing is known is taken for a number: most scale something.
-func (v *Value) mayBeSaved() bool {
-	return v.is(KindTensor|KindObject) || v.is(KindUnknown) && len(v.atoms) > 0
+// which nothing is known but that it stays as it is while the loop runs is taken
+// for a number: most scale something.
+func (in *interpreter) mayBeSaved(v *Value) bool {
+	return v.is(KindTensor|KindObject) || v.is(KindUnknown) && (in.sure(v.atoms) > Possible || in.isOfThisIteration(v))
+}
+
+// isOfThisIteration reports whether a value comes from the running iteration of
+// the innermost loop over data.
+func (in *interpreter) isOfThisIteration(v *Value) bool {
+	l := in.loop
+	for l != nil && l.steps.few {
+		l = l.parent
+	}
+	return slices.ContainsFunc(v.atoms, func(x Atom) bool {
+		info := &in.atoms[x]
+		if info.kind == atomOrigin {
+			return l == nil || l.encloses(info.loop)
+		}
+		return l == nil || l.encloses(info.header)
+	})
 }
 
 // severalTensors reports whether more than one operand may be a tensor.
-func severalTensors(operands []*Value) bool {
+func (in *interpreter) severalTensors(operands []*Value) bool {
 	k := 0
 	for _, v := range operands {
-		if v.mayBeSaved() {
+		if in.mayBeSaved(v) {
 			k++
 		}
 	}
