@@ -373,22 +373,26 @@ func (s *inputState) lookBack(end int) {
 	if s.prog.until == s.reader.line && s.dropped > 0 {
 		return // very many events on one line
 	}
-	type raw struct {
-		no   int
-		text []byte
-	}
-	var lines []raw
+	// A process that ran well is asked for its last steps only.
+	brief := !slices.ContainsFunc(s.events, func(e *Event) bool { return e.Origin.Input == s.number })
+	var lines []Line
+	found, idle := 0, 0
 	s.reader.history.tail(func(no int, text []byte) bool {
-		if no < s.prog.until || len(lines) >= maxLookBack {
+		if no < s.prog.until || len(lines) >= maxLookBack || brief && found > recentSteps && idle > idleLookBack {
 			return false
 		}
-		if no <= end {
-			lines = append(lines, raw{no, text})
+		if no > end {
+			return true
+		}
+		line := s.earlier(no, text)
+		lines = append(lines, line)
+		if idle++; brief && found <= recentSteps && readStep(line.Text).known() {
+			found++
+			idle = 0
 		}
 		return true
 	})
-	for _, r := range slices.Backward(lines) {
-		line := s.earlier(r.no, r.text)
+	for _, line := range slices.Backward(lines) {
 		s.census.read(line)
 		s.noteStep(line)
 	}
@@ -400,7 +404,11 @@ func (s *inputState) lookBack(end int) {
 	s.prog.until = max(s.prog.until, until)
 }
 
-const maxLookBack = 2000
+// Bounds on the lines that are looked back at: in all, and after enough steps.
+const (
+	maxLookBack  = 2000
+	idleLookBack = 100
+)
 
 // noteStep records the step that a line of output tells.
 func (s *inputState) noteStep(l Line) {
