@@ -20,7 +20,7 @@ type diagnoseCmd struct {
 	Files     []string `arg:"" optional:"" name:"file" help:"Logs of one run, a rank each, directories of them, or - for standard input (the default)."`
 	Format    string   `enum:"text,json,markdown" default:"text" help:"text, json or markdown."`
 	Workspace string   `type:"path" default:"." placeholder:"DIR" help:"Where the program's source is; files outside are never opened."`
-	Redact    bool     `help:"Mask user and host names, home directories, addresses and tokens."`
+	Redact    bool     `help:"Mask tokens, keys, users, hosts, addresses, accounts and home directories, the same thing the same way."`
 }
 
 // Help explains what one command line means.

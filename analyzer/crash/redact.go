@@ -2,65 +2,68 @@ package crash
 
 import (
 	"fmt"
-	"regexp"
+	"reflect"
+	"slices"
 	"strings"
 )
 
 // Redacted is a copy of d without what identifies people and machines: home
-// directories, user and host names, addresses, tokens. The same thing gets the
-// same mask everywhere, so the text can still be followed.
+// directories, user and host names, addresses, accounts, tokens. The same thing
+// gets the same mask everywhere, so the text can still be followed.
 func (d *Diagnosis) Redacted() *Diagnosis {
 	r := &redactor{masks: make(map[string]string), counts: make(map[string]int)}
-	c := *d
 	// The names first: they are masked wherever they stand.
-	texts := []string{d.Cause}
-	for _, e := range d.Evidence {
-		texts = append(texts, e.Text)
-	}
-	for _, e := range d.Collateral {
-		r.host(e.Host)
-		texts = append(texts, e.Event)
-	}
 	if d.Initiating != nil {
-		r.host(d.Initiating.Host)
+		r.name("host", d.Initiating.Host)
 	}
-	for _, t := range texts {
-		r.learn(t)
+	for _, c := range d.Collateral {
+		r.name("host", c.Host)
 	}
-	c.Cause = r.text(d.Cause)
-	c.Evidence = each(d.Evidence, func(e Evidence) Evidence {
-		e.Text, e.Why, e.Input = r.text(e.Text), r.text(e.Why), r.text(e.Input)
-		return e
-	})
-	c.Collateral = each(d.Collateral, func(e Collateral) Collateral {
-		e.Host, e.Event, e.Input = r.text(e.Host), r.text(e.Event), r.text(e.Input)
-		return e
-	})
-	c.Fix = each(d.Fix, func(f Fix) Fix { return Fix{r.text(f.Title), r.text(f.Detail)} })
-	c.Suspects = each(d.Suspects, func(s Suspect) Suspect {
-		s.Path, s.Message = r.text(s.Path), r.text(s.Message)
+	c := *d
+	eachText(reflect.ValueOf(&c).Elem(), func(s string) string {
+		r.learn(s)
 		return s
 	})
-	c.Alternatives = each(d.Alternatives, func(a Alternative) Alternative {
-		a.Why = r.text(a.Why)
-		return a
-	})
-	c.Arithmetic = each(d.Arithmetic, r.text)
-	c.Missing = each(d.Missing, r.text)
-	if d.Initiating != nil {
-		i := *d.Initiating
-		i.Host, i.Input = r.text(i.Host), r.text(i.Input)
-		c.Initiating = &i
-	}
+	slices.SortStableFunc(r.names, func(a, b string) int { return len(b) - len(a) }) // a name may be a part of another
+	eachText(reflect.ValueOf(&c).Elem(), r.text)
 	return &c
 }
 
-func each[T any](list []T, f func(T) T) []T {
-	out := make([]T, 0, len(list))
-	for _, x := range list {
-		out = append(out, f(x))
+// fixedFields hold what programs read, and nothing of the log.
+var fixedFields = map[string]bool{
+	"Diagnosis.Failure": true, "Diagnosis.Family": true, "Diagnosis.Title": true, "Alternative.Failure": true, "Suspect.Code": true,
+	"Growth.Quantity": true, "Growth.Unit": true, "Growth.Shape": true,
+}
+
+// eachText replaces every text within v, in copies of what v refers to. Texts of
+// types of their own, such as a confidence, are no texts.
+func eachText(v reflect.Value, replace func(string) string) {
+	switch v.Kind() {
+	case reflect.String:
+		if v.Type() == reflect.TypeFor[string]() {
+			v.SetString(replace(v.String()))
+		}
+	case reflect.Pointer:
+		if !v.IsNil() {
+			c := reflect.New(v.Type().Elem())
+			c.Elem().Set(v.Elem())
+			eachText(c.Elem(), replace)
+			v.Set(c)
+		}
+	case reflect.Slice:
+		c := reflect.MakeSlice(v.Type(), v.Len(), v.Len())
+		reflect.Copy(c, v)
+		for i := range c.Len() {
+			eachText(c.Index(i), replace)
+		}
+		v.Set(c)
+	case reflect.Struct:
+		for i := range v.NumField() {
+			if f := v.Type().Field(i); f.IsExported() && !fixedFields[v.Type().Name()+"."+f.Name] {
+				eachText(v.Field(i), replace)
+			}
+		}
 	}
-	return out
 }
 
 // redactor gives every secret its mask.
@@ -80,46 +83,37 @@ func (r *redactor) mask(kind, secret string) string {
 	return m
 }
 
-var (
-	homePath = regexp.MustCompile(`((?:/home|/Users|/mnt/home|/root/home|[A-Za-z]:\\Users)[/\\])([^/\\\s"':]+)`)
-	email    = regexp.MustCompile(`\b[\w.+-]+@[\w-]+(?:\.[\w-]+)+\b`)
-	userHost = regexp.MustCompile(`\b([a-z_][\w-]*)@([A-Za-z][\w-]*)\b`)
-	ipv4     = regexp.MustCompile(`\b(?:\d{1,3}\.){3}\d{1,3}\b`)
-	ipv6     = regexp.MustCompile(`(?i)\b(?:[0-9a-f]{1,4}:){4,7}[0-9a-f]{1,4}\b|\bfe80::[0-9a-f:]+\b`)
-	token    = regexp.MustCompile(`\b(?:hf_[A-Za-z0-9]{16,}|sk-[A-Za-z0-9_-]{16,}|gh[pousr]_[A-Za-z0-9]{20,}|github_pat_\w{20,}|glpat-[\w-]{16,}|AKIA[A-Z0-9]{16}|xox[abpr]-[\w-]{10,}|AIza[\w-]{30,}|eyJ[\w-]{10,}\.[\w-]{10,}\.[\w-]*|[0-9a-f]{40})\b`)
-	secret   = regexp.MustCompile(`(?i)((?:api[_-]?key|token|secret|password|passwd|credential)[A-Za-z_]*["']?\s*[:=]\s*["']?|bearer\s+)([^\s"',;&<]{6,})`)
-	urlLogin = regexp.MustCompile(`(://)([^/\s:@]+:[^/\s@]+)(@)`)
-	hostName = regexp.MustCompile(`(?i)\b(?:host(?:name)?|node)\s*[:=]\s*([A-Za-z][\w.-]*)`)
-)
-
-// host remembers the name of a machine.
-func (r *redactor) host(name string) { r.name("host", name) }
-
 // name remembers a word to mask wherever it stands. Words that tell nothing
 // stay.
 func (r *redactor) name(kind, name string) {
-	switch strings.ToLower(name) {
-	case "", "localhost", "root", "user", "ubuntu", "runner", "jovyan", "shared", "public":
-		return
-	}
-	if ipv4.MatchString(name) || len(name) < 3 || r.masks[name] != "" {
+	name = strings.Trim(name, ".,;")
+	if len(name) < 3 || telling[strings.ToLower(name)] || strings.HasPrefix(name, "<") || r.masks[name] != "" || strings.Trim(name, "0123456789.") == "" {
 		return
 	}
 	r.mask(kind, name)
 	r.names = append(r.names, name)
+	// The first part of a machine's full name names it too.
+	if short, _, full := strings.Cut(name, "."); full && kind == "host" && len(short) > 3 && !telling[short] && r.masks[short] == "" {
+		r.masks[short] = r.masks[name]
+		r.names = append(r.names, short)
+	}
 }
 
-// learn finds the names of users and machines in a text.
+// learn finds the names of people, accounts and machines in a text.
 func (r *redactor) learn(s string) {
-	for _, m := range homePath.FindAllStringSubmatch(s, -1) {
-		r.name("user", m[2])
-	}
-	for _, m := range hostName.FindAllStringSubmatch(s, -1) {
-		r.name("host", m[1])
+	for _, p := range namePatterns {
+		for _, m := range p.pattern.FindAllStringSubmatch(s, -1) {
+			for _, name := range m[1:] {
+				r.name(p.kind, name)
+			}
+		}
 	}
 	for _, m := range userHost.FindAllStringSubmatch(s, -1) {
 		r.name("user", m[1])
-		r.name("host", m[2])
+		// What has a domain is an address for mail, and masked as a whole.
+		if !strings.Contains(m[2], ".") {
+			r.name("host", m[2])
+		}
 	}
 }
 
@@ -128,47 +122,55 @@ func (r *redactor) text(s string) string {
 	if s == "" {
 		return s
 	}
-	s = urlLogin.ReplaceAllStringFunc(s, func(m string) string {
-		p := urlLogin.FindStringSubmatch(m)
-		return p[1] + r.mask("login", p[2]) + p[3]
-	})
-	s = token.ReplaceAllStringFunc(s, func(m string) string { return r.mask("token", m) })
-	s = secret.ReplaceAllStringFunc(s, func(m string) string {
-		p := secret.FindStringSubmatch(m)
-		return p[1] + r.mask("secret", p[2])
-	})
-	s = email.ReplaceAllStringFunc(s, func(m string) string { return r.mask("email", m) })
-	s = ipv4.ReplaceAllStringFunc(s, func(m string) string {
-		if m == "127.0.0.1" || m == "0.0.0.0" {
-			return m
-		}
-		return r.mask("ip", m)
-	})
-	s = ipv6.ReplaceAllStringFunc(s, func(m string) string { return r.mask("ip", m) })
+	for _, p := range secretPatterns {
+		s = replaceGroup(s, p, func(secret string) string {
+			if telling[strings.ToLower(secret)] || strings.HasPrefix(secret, "<") {
+				return secret
+			}
+			return r.mask(p.kind, secret)
+		})
+	}
 	for _, name := range r.names {
 		s = replaceWord(s, name, r.masks[name])
 	}
 	return s
 }
 
+// replaceGroup replaces the group of a pattern wherever it matches.
+func replaceGroup(s string, p secretPattern, replace func(string) string) string {
+	var b strings.Builder
+	at := 0
+	for _, m := range p.pattern.FindAllStringSubmatchIndex(s, -1) {
+		from, to := m[2*p.group], m[2*p.group+1]
+		if from < at {
+			continue
+		}
+		b.WriteString(s[at:from])
+		b.WriteString(replace(s[from:to]))
+		at = to
+	}
+	b.WriteString(s[at:])
+	return b.String()
+}
+
 // replaceWord replaces name where it is a word of its own.
 func replaceWord(s, name, mask string) string {
 	var b strings.Builder
-	for {
-		i := strings.Index(s, name)
+	for at := 0; ; {
+		i := strings.Index(s[at:], name)
 		if i < 0 {
-			b.WriteString(s)
+			b.WriteString(s[at:])
 			return b.String()
 		}
+		i += at
 		end := i + len(name)
-		whole := (i == 0 || !wordByte(s[i-1])) && (end == len(s) || !wordByte(s[end]))
-		b.WriteString(s[:i])
-		if whole {
+		b.WriteString(s[at:i])
+		if (i == 0 || !wordByte(s[i-1])) && (end == len(s) || !wordByte(s[end])) {
 			b.WriteString(mask)
 		} else {
 			b.WriteString(name)
 		}
-		s = s[end:]
+		at = end
 	}
 }
 

@@ -71,37 +71,3 @@ func TestJSONHasEveryKeyOfTheContract(t *testing.T) {
 	assert.Contains(t, string(raw), `"suspects":[{"path":"train.py","range":{"start":{"line":7,"column":3},"end":{"line":7,"column":9}},"code":"GL101","message":"`)
 	assert.Contains(t, string(raw), `"predictedStep":900`)
 }
-
-func TestRedactionMasksTheSameThingTheSameWay(t *testing.T) {
-	d := &Diagnosis{
-		Cause:      "mira@node-a and bert@example.org and 10.1.2.3, not 127.0.0.1; mirabelle stays, root@localhost too",
-		Initiating: &Initiating{Host: "node-a"},
-		Collateral: []Collateral{{Host: "gpu-7.cluster", Event: "connect to 10.1.2.3 and 10.9.9.9 from gpu-7.cluster"}},
-		Evidence: []Evidence{
-			{Text: `File "/home/mira/proj/train.py" by mira`},
-			{Text: `C:\Users\kim\proj and kim`},
-			{Text: "HF_TOKEN=hf_abcdefghijklmnopqrstuv api_key: 'sk-abcdefghijklmnopqrstuvwx' password=hunter22"},
-			{Text: "Authorization: Bearer abc.def-ghi and https://mira:pw12345@git.example.org/x"},
-			{Text: "wandb 0123456789abcdef0123456789abcdef01234567 and fe80::1:2 and AKIAABCDEFGHIJKLMNOP"},
-		},
-		Fix:     []Fix{{"End process on node-a", "/home/mira"}},
-		Missing: []string{"the log of node-a"},
-	}
-	r := d.Redacted()
-	raw, err := json.Marshal(r)
-	require.NoError(t, err)
-	for _, secret := range []string{
-		"mira@", "/mira", "kim", "node-a", "gpu-7", "10.1.2.3", "10.9.9.9", "bert", "hf_abc", "sk-abc", "hunter22", "abc.def", "pw12345",
-		"0123456789abcdef", "fe80::1:2", "AKIA",
-	} {
-		assert.NotContains(t, string(raw), secret)
-	}
-	assert.Contains(t, r.Cause, "127.0.0.1")
-	assert.Contains(t, r.Cause, "mirabelle")
-	assert.Contains(t, r.Cause, "root@localhost")
-	assert.Equal(t, r.Initiating.Host, strings.TrimPrefix(r.Missing[0], "the log of "))
-	assert.Contains(t, r.Fix[0].Title, r.Initiating.Host)
-	assert.Equal(t, r.Fix[0].Detail, "/home/"+strings.TrimPrefix(r.Evidence[0].Text[strings.LastIndex(r.Evidence[0].Text, " "):], " "))
-	assert.Contains(t, r.Evidence[0].Text, "proj/train.py", "what does not identify stays")
-	assert.Equal(t, "node-a", d.Initiating.Host, "the original is as it was")
-}
