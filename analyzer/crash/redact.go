@@ -21,11 +21,12 @@ func (d *Diagnosis) Redacted() *Diagnosis {
 	}
 	c := *d
 	eachText(reflect.ValueOf(&c).Elem(), func(s string) string {
+		s = r.secrets(s) // which are no names
 		r.learn(s)
 		return s
 	})
 	slices.SortStableFunc(r.names, func(a, b string) int { return len(b) - len(a) }) // a name may be a part of another
-	eachText(reflect.ValueOf(&c).Elem(), r.text)
+	eachText(reflect.ValueOf(&c).Elem(), r.named)
 	return &c
 }
 
@@ -117,11 +118,8 @@ func (r *redactor) learn(s string) {
 	}
 }
 
-// text masks all that identifies in s.
-func (r *redactor) text(s string) string {
-	if s == "" {
-		return s
-	}
+// secrets masks what is secret by its shape or by what stands before it.
+func (r *redactor) secrets(s string) string {
 	for _, p := range secretPatterns {
 		s = replaceGroup(s, p, func(secret string) string {
 			if telling[strings.ToLower(secret)] || strings.HasPrefix(secret, "<") {
@@ -130,6 +128,11 @@ func (r *redactor) text(s string) string {
 			return r.mask(p.kind, secret)
 		})
 	}
+	return s
+}
+
+// named masks the names that were learned.
+func (r *redactor) named(s string) string {
 	for _, name := range r.names {
 		s = replaceWord(s, name, r.masks[name])
 	}
