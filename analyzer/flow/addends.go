@@ -157,8 +157,9 @@ func (in *interpreter) madeWithin(n syntax.NodeID, as atoms) bool {
 // part is an expression of the stored one that is a tensor with a graph: all
 // of it, or elements of a tuple or dict display.
 type part struct {
-	expr   syntax.NodeID
-	scalar bool
+	expr     syntax.NodeID
+	scalar   bool
+	onDevice bool // it is on an accelerator
 }
 
 // parts finds the tensors with a graph within a stored expression.
@@ -192,5 +193,5 @@ func (in *interpreter) parts(n syntax.NodeID, found []part, depth int) []part {
 		slices.ContainsFunc(v.objects, func(id ObjectID) bool { return in.objects[id].mapping }) {
 		return found
 	}
-	return append(found, part{n, v.size == torch.Scalar})
+	return append(found, part{n, v.size == torch.Scalar, v.memory != nil && v.memory.device == torch.OnAccelerator})
 }

@@ -127,7 +127,11 @@ func (in *interpreter) getItem(n syntax.NodeID) *Value {
 	v := in.expression(t.Child(n, syntax.FieldValue))
 	subscript := t.Child(n, syntax.FieldSubscript)
 	if t.Kind(subscript) == syntax.Slice {
-		in.expression(subscript)
+		for c := range t.Children(n) {
+			if t.Role(c) == syntax.FieldSubscript {
+				in.expression(c)
+			}
+		}
 		return in.slice(n, v, subscript)
 	}
 	key := in.expression(subscript)

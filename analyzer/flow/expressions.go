@@ -17,6 +17,7 @@ func (in *interpreter) expression(n syntax.NodeID) *Value {
 	if v == nil {
 		v = plain
 	}
+	v = in.measured(n, v)
 	in.remember(n, v)
 	return v
 }

@@ -17,6 +17,7 @@ type Facts struct {
 	Reuses     []Reuse
 	Retentions []Retention
 	Unguarded  []Unguarded
+	Piles      []Pile
 }
 
 // Location is a place in the text of a module.
@@ -106,6 +107,8 @@ type Part struct {
 	Location
 	// Scalar says that it has one element.
 	Scalar bool
+	// OnDevice says that it is on an accelerator.
+	OnDevice bool
 }
 
 // facts are the growths that are to be told, each once.
@@ -121,7 +124,7 @@ func (in *interpreter) facts() *Facts {
 		return cmp.Or(cmp.Compare(a.event.at.node, b.event.at.node), cmp.Compare(a.event.expr, b.event.expr),
 			cmp.Compare(b.loop.at.node, a.loop.at.node), cmp.Compare(len(b.unfreed), len(a.unfreed)), cmp.Compare(a.order, b.order))
 	})
-	out.Reuses = in.reuseFacts(gs)
+	out.Reuses, out.Piles = in.reuseFacts(gs), in.pileFacts()
 	// A store that one caller needs for its backward is right as it is, whatever
 	// other callers do with the result.
 	needed := map[Location]bool{}
@@ -235,7 +238,7 @@ func (in *interpreter) fact(g *growth) (Growth, bool) {
 func located(m *names.Module, parts []part) []Part {
 	var out []Part
 	for _, p := range parts {
-		out = append(out, Part{Location{m, p.expr}, p.scalar})
+		out = append(out, Part{Location{m, p.expr}, p.scalar, p.onDevice})
 	}
 	return out
 }

@@ -27,7 +27,8 @@ type storeEvent struct {
 	ofModule bool // the place is what a module keeps across its calls
 	shape    Shape
 	parts    []part
-	kept     Place // which of the graphs added no backward has freed since
+	kept     Place   // which of the graphs added no backward has freed since
+	piled    []piled // tensors without a graph among what is collected
 }
 
 type growthKey struct {
@@ -134,6 +135,9 @@ func (in *interpreter) note(l *loop, e *storeEvent) {
 	e.ofModule, e.shape = in.keptByModule(e.place), in.storedShape(e)
 	if !in.consuming {
 		e.parts = in.parts(e.expr, nil, 0)
+		if e.collect {
+			e.piled = in.piledIn(e.expr, nil, 0)
+		}
 	}
 	in.stores++
 	e.kept = Place{kept, in.stores}
@@ -169,6 +173,9 @@ func (in *interpreter) judge(l *loop, end *state) {
 			if held == nil || !held.atoms.has(in.header(atomCarried, l, *h)) || held.atoms.has(in.header(atomReset, l, *h)) {
 				continue
 			}
+		}
+		if e.collect {
+			in.notePile(l, e)
 		}
 		g := &growth{event: e, loop: l, stepped: l.stepped}
 		g.reused = in.reuseOf(g)

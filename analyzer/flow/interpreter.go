@@ -41,6 +41,7 @@ type analysis struct {
 	nested     []*root              // functions made by functions, since the last root
 	inner      []ObjectID           // classes made by functions, since the last root
 	defined    map[Place]definition // of variables
+	piles      map[growthKey]*pile
 	histories  map[codeKey]*history
 	// retentions are the backwards that were asked to keep a graph, by their
 	// tokens on the heap; retainedBy, which of them reached an origin.
@@ -70,7 +71,7 @@ func newAnalysis(ctx context.Context, w *Workspace) *analysis {
 		objectIDs: map[objectKey]ObjectID{}, loops: map[site]*loop{}, calls: map[callSite]*callSite{},
 		ran: map[unitKey]bool{}, values: map[*names.Module]lastValues{}, visited: map[codeKey]bool{},
 		proved: map[Atom]bool{}, needed: map[Atom]bool{}, escaped: map[Atom]bool{}, freedAt: map[Atom]site{}, retainedAt: map[Atom]site{}, reuses: map[Atom]*reuse{},
-		growths: map[growthKey]*growth{}, defined: map[Place]definition{}, seeds: map[Place][]Location{}, histories: map[codeKey]*history{},
+		growths: map[growthKey]*growth{}, piles: map[growthKey]*pile{}, defined: map[Place]definition{}, seeds: map[Place][]Location{}, histories: map[codeKey]*history{},
 		retentions: map[ObjectID]*retention{}, retentionIDs: map[site]ObjectID{}, retainedBy: map[Atom][]*retention{},
 		evaluations: newEvaluations(),
 	}

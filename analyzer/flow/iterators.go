@@ -65,6 +65,7 @@ func (in *interpreter) next(loopNode, n syntax.NodeID, it *Value) *Value {
 	if in.loop == nil {
 		return v
 	}
+	in.loop.overData, in.loop.loaders = in.drawsFrom(it, 0), strings.Contains(in.tree().Text(n), "loaders")
 	return in.stepped(v, in.header(atomStep, in.loop, Place{}), 0)
 }
 

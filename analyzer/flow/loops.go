@@ -16,6 +16,8 @@ type loop struct {
 	// implicit says that it is no loop of the text: code that is not seen calls
 	// the function again and again.
 	implicit bool
+	overData bool // takes as many steps as there is data
+	loaders  bool // goes over several loaders of data, by their name
 	// written are the places that an iteration writes, once known.
 	written map[Place]bool
 	// back is what an iteration leaves at a place for the next.

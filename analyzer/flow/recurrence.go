@@ -144,8 +144,14 @@ func (in *interpreter) keptByModule(p Place) bool {
 	default:
 		return false
 	}
-	for f := in.frame; f != nil; f = f.caller {
-		if f.code == nil || f.code.class == 0 || !in.isModuleClass(f.code.class) {
+	return in.withinForward(in.frame)
+}
+
+// withinForward reports whether a frame is that of the forward of a module or
+// of what it calls.
+func (a *analysis) withinForward(f *frame) bool {
+	for ; f != nil; f = f.caller {
+		if f.code == nil || f.code.class == 0 || !a.isModuleClass(f.code.class) {
 			continue
 		}
 		if t := f.code.module.Tree; t.Text(t.Child(f.code.node, syntax.FieldName)) == "forward" {

@@ -54,8 +54,13 @@ func (in *interpreter) callUnknown(n syntax.NodeID, f *Value, args arguments) *V
 // soundsLikeLoss breaks the tie for an unknown callee that is given a value
 // that carries a graph: losses return one, metrics do not.
 func (in *interpreter) soundsLikeLoss(n syntax.NodeID) bool {
-	name := strings.ToLower(in.calleeName(n))
-	return slices.ContainsFunc(torch.LossNames, func(part string) bool { return strings.Contains(name, part) })
+	return soundsLike(torch.LossNames, in.calleeName(n))
+}
+
+// soundsLike reports whether a name has one of some parts.
+func soundsLike(parts []string, name string) bool {
+	name = strings.ToLower(name)
+	return slices.ContainsFunc(parts, func(part string) bool { return strings.Contains(name, part) })
 }
 
 // calleeName is the last name of what a call calls, empty when it has none.

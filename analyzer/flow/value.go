@@ -42,6 +42,7 @@ type Value struct {
 	// times is how many steps that takes where a literal says so, else 0.
 	times   int
 	literal any // string, int, bool or nil: the value of a literal
+	memory  *memory
 }
 
 var (
@@ -81,6 +82,7 @@ func join(a, b *Value) *Value {
 		v.literal = a.literal
 	}
 	v.elements, v.variadic = joinElements(a, b)
+	v.memory = joinMemory(a.memory, b.memory)
 	return v
 }
 

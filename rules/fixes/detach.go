@@ -4,6 +4,7 @@ package fixes
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/graphleak/graphleak/analyzer/flow"
@@ -24,6 +25,9 @@ func Detach(p *rules.Pass, g flow.Growth) []rules.Fix {
 		what = "what is stored"
 	}
 	fix := rules.Fix{Title: fmt.Sprintf("Detach %s from its graph", what), Safety: rules.Unsafe, Edits: call(g.Parts, ".detach()")}
+	if u.collects && onDevice(g.Parts) && u.leavesDevice() {
+		fix.Title, fix.Edits = fmt.Sprintf("Detach %s from its graph and store it in host memory", what), call(g.Parts, ".detach().cpu()")
+	}
 	if len(g.Seeds) > 0 && u.together(g) {
 		// The first value carries a graph as well: without it in the fix, each
 		// iteration would still add a node to its graph.
@@ -57,6 +61,12 @@ func Detach(p *rules.Pass, g flow.Growth) []rules.Fix {
 		})
 	}
 	return out
+}
+
+// onDevice reports whether all parts are tensors on an accelerator that are
+// worth to be moved.
+func onDevice(parts []flow.Part) bool {
+	return !slices.ContainsFunc(parts, func(p flow.Part) bool { return !p.OnDevice || p.Scalar })
 }
 
 // together reports whether the first values of a place can be detached in the

@@ -57,6 +57,17 @@ type floatWalk struct {
 
 // variable checks every read of the name at n in its scope.
 func (w floatWalk) variable(n syntax.NodeID, list bool) bool {
+	return w.everyRead(n, func(read syntax.NodeID) bool {
+		if list {
+			return w.takesList(read)
+		}
+		return w.takesFloat(read)
+	})
+}
+
+// everyRead reports whether a test holds for every read of the name at n in its
+// scope.
+func (w floatWalk) everyRead(n syntax.NodeID, holds func(syntax.NodeID) bool) bool {
 	t := w.module.Tree
 	name := t.Text(n)
 	if w.seen[name] {
@@ -77,7 +88,7 @@ func (w floatWalk) variable(n syntax.NodeID, list bool) bool {
 		if w.isUnpacked(c) {
 			continue // a, total = …: it is written
 		}
-		if list && !w.takesList(c) || !list && !w.takesFloat(c) {
+		if !holds(c) {
 			return false
 		}
 	}

@@ -11,12 +11,14 @@ import (
 	retain "github.com/graphleak/graphleak/rules/leaks/needless-retain-graph"
 	statistic "github.com/graphleak/graphleak/rules/leaks/running-statistic-with-graph"
 	sideoutput "github.com/graphleak/graphleak/rules/leaks/side-output-off-backward"
+	pileup "github.com/graphleak/graphleak/rules/leaks/tensors-pile-up"
 )
 
 // All are the rules by code.
 func All() []*rules.Rule {
 	return []*rules.Rule{
 		accumulate.Rule, collect.Rule, meter.Rule, statistic.Rule, sideoutput.Rule,
+		pileup.Rule,
 		evaluation.Rule,
 		retain.Rule, hiddenstate.Rule,
 	}

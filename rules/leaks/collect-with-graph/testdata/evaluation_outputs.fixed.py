@@ -21,7 +21,7 @@ def predict(model: nn.Module, loader, device):
     scores, targets = [], []
     for images, labels in loader:
         logits = model(images.to(device))
-        scores.append(logits.softmax(dim=1).detach())
+        scores.append(logits.softmax(dim=1).detach())  # want: GL201 warning values
         targets.append(labels)
     scores, targets = torch.cat(scores), torch.cat(targets)
     return (scores.argmax(dim=1) == targets).float().mean().item()
