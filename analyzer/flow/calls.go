@@ -371,7 +371,11 @@ func (in *interpreter) run(n syntax.NodeID, c *code, receiver *Value, args argum
 		delete(in.visited, codeKey{c.module, c.node})
 		return in.callUnknown(n, noValue, args), nil
 	}
-	end := merge(base, in.noteResets(syntax.NoNode), append(f.returns, in.state)...)
+	ends := append(f.returns, in.state)
+	if !c.scope.Captured {
+		in.leave(f, ends)
+	}
+	end := merge(base, in.noteResets(syntax.NoNode), ends...)
 	in.frame, in.off, in.limit = outer, off, limit
 	in.raised = end == nil
 	if end == nil { // it always raises: an abstract method, or a check that failed
@@ -380,6 +384,19 @@ func (in *interpreter) run(n syntax.NodeID, c *code, receiver *Value, args argum
 	}
 	in.state = end
 	return f.result, f.yields
+}
+
+// leave forgets the variables of a frame that is over: what loops and branches
+// around the call would otherwise join and look through.
+func (in *interpreter) leave(f *frame, ends []*state) {
+	fields := in.objects[f.object].fields
+	for _, end := range ends {
+		for at := end; at != nil && at != f.base; at = at.parent {
+			for _, field := range fields {
+				delete(at.values, Place{f.object, field})
+			}
+		}
+	}
 }
 
 // bindParameters gives the parameters of c their values.

@@ -238,5 +238,8 @@ func (in *interpreter) enclosed(n syntax.NodeID, f func()) {
 	f()
 	outer.yields, outer.result = inner.yields, inner.result
 	outer.returns, outer.loops = inner.returns, inner.loops
+	if !scope.Captured {
+		in.leave(&inner, []*state{in.state})
+	}
 	in.frame = outer
 }

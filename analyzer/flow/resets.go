@@ -20,14 +20,24 @@ func (in *interpreter) noteResets(condition syntax.NodeID) func(Place, []*Value,
 		}
 		for l := loops; l != nil; l = l.parent {
 			carried, chained := in.headers[headerKey{l, p, atomCarried}], in.headers[headerKey{l, p, atomChained}]
-			depends, resets, fills := false, false, false
+			if carried == 0 && chained == 0 {
+				continue // nothing depends on it
+			}
+			depends, resets := false, false
+			var fillings []*Value
 			for i, v := range sides {
 				own := v != nil && (carried != 0 && v.holds(carried) || chained != 0 && v.holds(chained))
 				depends = depends || own
-				resets = resets || written[i] && !own
-				fills = fills || written[i] && !own && v != nil && in.sure(in.reach(v)) > NoGraph
+				if written[i] && !own {
+					resets = true
+					fillings = append(fillings, v)
+				}
 			}
-			if depends && resets && !in.initialises(condition, l, p, fills) {
+			if !depends || !resets {
+				continue
+			}
+			fills := slices.ContainsFunc(fillings, func(v *Value) bool { return in.sure(in.reach(v)) > NoGraph })
+			if !in.initialises(condition, l, p, fills) {
 				joined = joined.with(in.header(atomReset, l, p))
 			}
 		}

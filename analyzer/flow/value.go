@@ -1,8 +1,6 @@
 package flow
 
 import (
-	"slices"
-
 	"github.com/graphleak/graphleak/analyzer/torch"
 )
 
@@ -156,12 +154,10 @@ func (v *Value) truth() (value, known bool) {
 // unionSorted is the union of two sorted sets. It may share memory with either.
 func unionSorted[T ~int32](a, b []T) []T {
 	switch {
-	case len(a) == 0:
+	case len(b) == 0 || includes(a, b):
+		return a
+	case len(a) == 0 || includes(b, a):
 		return b
-	case len(b) == 0:
-		return a
-	case slices.Equal(a, b):
-		return a
 	}
 	out := make([]T, 0, len(a)+len(b))
 	for len(a) > 0 && len(b) > 0 {
@@ -176,6 +172,22 @@ func unionSorted[T ~int32](a, b []T) []T {
 	}
 	out = append(out, a...)
 	return append(out, b...)
+}
+
+// includes reports whether all of b, a sorted set, are in a.
+func includes[T ~int32](a, b []T) bool {
+	if len(b) > len(a) {
+		return false
+	}
+	for i, x := range a {
+		if len(b) == 0 || len(b) > len(a)-i || b[0] < x {
+			break
+		}
+		if b[0] == x {
+			b = b[1:]
+		}
+	}
+	return len(b) == 0
 }
 
 // orPlain is v, or a plain value when nothing is known.

@@ -12,6 +12,9 @@ type Scope struct {
 	Class bool
 	// Generator says that the function yields.
 	Generator bool
+	// Captured says that code within the scope may outlive it: a function, a
+	// class or a generator expression, which see its names.
+	Captured bool
 	// Async says that the function was defined with async.
 	Async bool
 
@@ -60,6 +63,12 @@ type binder struct {
 }
 
 func (b *binder) open(n syntax.NodeID, parent *Scope) *Scope {
+	switch b.tree.Kind(n) {
+	case syntax.FunctionDefinition, syntax.ClassDefinition, syntax.Lambda, syntax.GeneratorExpression:
+		for at := parent; at != nil && !at.Captured; at = at.Parent {
+			at.Captured = true
+		}
+	}
 	s := &Scope{Node: n, Parent: parent, module: parent.module, bound: map[string]bool{}}
 	b.scopes[n] = s
 	return s
