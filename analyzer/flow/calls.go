@@ -294,7 +294,7 @@ func (in *interpreter) invoke(n syntax.NodeID, c *code, receiver *Value, args ar
 		info.call = receiver
 		return object(id)
 	}
-	if active == 1 && in.recurs(c, args) {
+	if active == 1 && c.module == in.main && in.recurs(c, args) {
 		return in.recur(n, c, receiver, args)
 	}
 	if v := in.summarised(n, c.module, c.node, c, receiver, args); v != nil {

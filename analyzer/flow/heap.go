@@ -177,14 +177,25 @@ func (in *interpreter) renew(id ObjectID) {
 
 // library returns the value of a library's dotted name.
 func (a *analysis) library(name string) *Value {
-	id, _ := a.newObject(objectKey{kind: objectLibrary, name: name})
-	return object(id)
+	v, ok := a.libraries[name]
+	if !ok {
+		id, _ := a.newObject(objectKey{kind: objectLibrary, name: name})
+		v = object(id)
+		a.libraries[name] = v
+	}
+	return v
 }
 
 // unknownField is the value of a field that nothing was seen to set.
 func (a *analysis) unknownField(parent ObjectID, f Symbol) *Value {
-	id, _ := a.newObject(objectKey{kind: objectUnknown, parent: parent, field: f})
-	return &Value{kinds: KindUnknown, objects: []ObjectID{id}}
+	p := Place{parent, f}
+	v, ok := a.unknownFields[p]
+	if !ok {
+		id, _ := a.newObject(objectKey{kind: objectUnknown, parent: parent, field: f})
+		v = &Value{kinds: KindUnknown, objects: []ObjectID{id}}
+		a.unknownFields[p] = v
+	}
+	return v
 }
 
 // write sets a field of an object.

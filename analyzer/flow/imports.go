@@ -121,21 +121,16 @@ func (a *analysis) pending(m *names.Module, name string) *Value {
 
 // resolved is v with pending imports replaced by what they stand for.
 func (in *interpreter) resolved(v *Value) *Value {
-	if v == nil || len(v.objects) == 0 {
+	if v == nil || !in.anyIs(v, objectImport) {
 		return v
 	}
 	var out *Value
-	found := false
 	for _, id := range v.objects {
 		if info := in.objects[id]; info.kind == objectImport {
-			found = true
 			out = join(out, in.lookIn(info.module, info.field))
 		} else {
 			out = join(out, object(id))
 		}
-	}
-	if !found {
-		return v
 	}
 	if v.kinds == KindObject && len(v.elements) == 0 {
 		return out

@@ -22,11 +22,14 @@ type analysis struct {
 	headers     map[headerKey]Atom
 	objects     []*objectInfo
 	objectIDs   map[objectKey]ObjectID
-	loops       map[site]*loop
-	calls       map[callSite]*callSite
-	ran         map[unitKey]bool             // what ran of the modules that main imports
-	initial     *state                       // what modules bind
-	values      map[*names.Module]lastValues // the last value of each expression
+	// libraries and unknownFields are the values asked for most.
+	libraries     map[string]*Value
+	unknownFields map[Place]*Value
+	loops         map[site]*loop
+	calls         map[callSite]*callSite
+	ran           map[unitKey]bool             // what ran of the modules that main imports
+	initial       *state                       // what modules bind
+	values        map[*names.Module]lastValues // the last value of each expression
 
 	visited    map[codeKey]bool // functions that ran in some calling context
 	proved     map[Atom]bool    // a backward ran over them: they carry a graph
@@ -68,7 +71,7 @@ func newAnalysis(ctx context.Context, w *Workspace) *analysis {
 	a := &analysis{
 		ctx: ctx, workspace: w, imports: map[importKey]names.Import{}, summaryUses: newSummaryUses(), copies: map[copyKey]*copied{},
 		symbols: map[string]Symbol{}, origins: map[site]Atom{}, headers: map[headerKey]Atom{},
-		objectIDs: map[objectKey]ObjectID{}, loops: map[site]*loop{}, calls: map[callSite]*callSite{},
+		objectIDs: map[objectKey]ObjectID{}, libraries: map[string]*Value{}, unknownFields: map[Place]*Value{}, loops: map[site]*loop{}, calls: map[callSite]*callSite{},
 		ran: map[unitKey]bool{}, values: map[*names.Module]lastValues{}, visited: map[codeKey]bool{},
 		proved: map[Atom]bool{}, needed: map[Atom]bool{}, escaped: map[Atom]bool{}, freedAt: map[Atom]site{}, retainedAt: map[Atom]site{}, reuses: map[Atom]*reuse{},
 		growths: map[growthKey]*growth{}, piles: map[growthKey]*pile{}, defined: map[Place]definition{}, seeds: map[Place][]Location{}, histories: map[codeKey]*history{},
