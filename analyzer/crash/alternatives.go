@@ -1,6 +1,9 @@
 package crash
 
-import "fmt"
+import (
+	"fmt"
+	"slices"
+)
 
 // maxAlternatives bounds how many other explanations a diagnosis names.
 const maxAlternatives = 5
@@ -27,6 +30,11 @@ func (in *incident) alternatives(e *Event, ended []*Event) []Alternative {
 		}
 		for _, r := range e.Page.Rivals {
 			add(r.Failure, r.Why)
+		}
+	}
+	for _, o := range in.events {
+		if o.Recovered != nil && slices.Contains(o.Page.Confirms, e.Page.ID) {
+			add(o.Page.ID, fmt.Sprintf("line %d says so of an earlier failure, after which the run went on", o.Line))
 		}
 	}
 	for _, o := range ended {

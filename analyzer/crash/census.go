@@ -83,8 +83,10 @@ func (c *census) world() int {
 	return n
 }
 
-// others are the ranks of the run without those given. It gives nil where the
-// log is that of a few ranks only, so that silence means nothing.
+// others are the ranks of the run without those given. Those of which the log
+// says nothing at all count only if it says how many there are: often only a part
+// of a log is shown. It gives nil where the log is that of a few ranks only, so
+// that silence means nothing.
 func (c *census) others(known map[int]bool) []int {
 	world := c.world()
 	if len(known) < 1 || len(known)*2 < world {
@@ -92,7 +94,7 @@ func (c *census) others(known map[int]bool) []int {
 	}
 	var list []int
 	for r := range world {
-		if !known[r] {
+		if !known[r] && (c.size > 0 || c.ranks[r]) {
 			list = append(list, r)
 		}
 	}

@@ -18,6 +18,7 @@ type collective struct {
 	numel     string // elements of its input
 	enqueued  int    // the last operation that the rank had started
 	completed int    // the last one that it had finished
+	several   bool   // it reports more than one operation, so there are more groups than it names
 	event     *Event
 }
 
@@ -69,6 +70,7 @@ func (c *collective) take(e *Event) {
 	for _, m := range workField.FindAllStringSubmatch(e.Fields["work"], -1) {
 		switch m[1] {
 		case "SeqNum":
+			c.several = c.several || c.seq >= 0 && c.group == "" && c.seq != number(m[2])
 			set(&c.seq, m[2])
 		case "OpType":
 			c.op = cmp.Or(c.op, m[2])
@@ -104,6 +106,9 @@ func compareCollectives(all []*collective) tie {
 		if reports := groups[name]; len(reports) > len(best.reports) {
 			best = tie{reports: reports}
 		}
+	}
+	if slices.ContainsFunc(best.reports, func(c *collective) bool { return c.several }) {
+		return best
 	}
 	best.findDifference()
 	if len(best.differs) == 0 {

@@ -1,5 +1,7 @@
 package crash
 
+import "maps"
+
 // Event is one thing that a log shows to have gone wrong.
 type Event struct {
 	Page      *Page
@@ -52,5 +54,5 @@ func (e *Event) last() int {
 // does not say.
 func (e *Event) repeats(o *Event) bool {
 	return e.Traceback == nil && o.Traceback == nil && !e.Listed && !o.Listed && e.Page == o.Page && e.Signature == o.Signature &&
-		e.key == o.key && e.Origin.Rank == o.Origin.Rank && e.Origin.PID == o.Origin.PID && e.Fields["gpu"] == o.Fields["gpu"]
+		e.key == o.key && e.Origin.Rank == o.Origin.Rank && e.Origin.PID == o.Origin.PID && maps.Equal(e.Fields, o.Fields)
 }

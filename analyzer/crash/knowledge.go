@@ -134,6 +134,22 @@ func (k *Knowledge) recognise(text string, scope Scope) (*Page, *Signature, map[
 	return best.page, best.Signature, fields
 }
 
+// complete adds to fields what other signatures of the page find in the text:
+// people paste several messages on one line.
+func (k *Knowledge) complete(p *Page, text string, scope Scope, fields map[string]string) {
+	for i := range p.Signatures {
+		s := &p.Signatures[i]
+		if s.Scope != scope && s.Scope != Anywhere || s.literal(text) == 0 {
+			continue
+		}
+		for name, value := range s.match(text) {
+			if fields[name] == "" {
+				fields[name] = value
+			}
+		}
+	}
+}
+
 // Recognise names the page and the signature that know a message, if any do.
 func (k *Knowledge) Recognise(message string, scope Scope) (id, signature string) {
 	page, sig, _ := k.recognise(message, scope)

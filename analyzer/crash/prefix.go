@@ -58,6 +58,9 @@ var prefixes = []prefix{
 	{"[", "", regexp.MustCompile(`^\[(stdout|stderr)\]:? ?`), func(o *Origin, m []string) { o.Stream = m[1] }},
 }
 
+// quotes are what people put around a message that they paste.
+const quotes = "`\"'*“”«"
+
 // maxPrefixes bounds how many prefixes one line may have.
 const maxPrefixes = 8
 
@@ -90,6 +93,9 @@ func (l labels) stripOne(text string, o *Origin) (string, bool) {
 	}
 	if rest, ok := logHead(text, o); ok {
 		return rest, true
+	}
+	if bare := strings.TrimLeft(text, quotes); len(bare) < len(text) && isException(bare) {
+		return bare, true
 	}
 	if l.srun && o.Rank < 0 {
 		if m := srunLabel.FindStringSubmatch(text); m != nil {

@@ -298,6 +298,7 @@ func (s *inputState) lineEvent(l Line, st *stream) bool {
 		return false
 	}
 	st.traces.close()
+	s.knowledge.complete(page, l.Text, InLine, fields)
 	s.add(&Event{
 		Page: page, Signature: sig, Strength: sig.Strength, Role: sig.Role, Fields: fields, Origin: l.Origin, Line: l.No, Text: l.Text,
 	}, st.key, l.No)

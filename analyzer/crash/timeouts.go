@@ -2,6 +2,7 @@ package crash
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 )
 
@@ -24,7 +25,7 @@ func refineTimeout(c *inquiry) verdict {
 		v.cause = fmt.Sprintf("A collective operation timed out%s. Rank %d is behind: %s, while the others were further. They waited for it.", waited, b.rank, b.lastWork())
 	case len(t.behind) > 1:
 		v.cause = fmt.Sprintf("A collective operation timed out%s. Ranks %s are behind the others, which waited for them; which of them came to a stop first, the text does not tell.", waited, numbers(ranksOf(t.behind)))
-	case len(t.reports) > 1:
+	case len(t.reports) > 1 && t.together():
 		v.cause = fmt.Sprintf("A collective operation timed out%s. Ranks %s all waited in the same one (%s), so none of them is behind: a rank that is not in the text, slow work of one rank, or the network or a GPU.", waited, numbers(ranksOf(t.reports)), t.reports[0].describe())
 		v.missing = append(v.missing, "the flight recorder's dumps of all ranks (TORCH_NCCL_TRACE_BUFFER_SIZE, TORCH_NCCL_DUMP_ON_TIMEOUT)")
 	default:
@@ -35,6 +36,12 @@ func refineTimeout(c *inquiry) verdict {
 		Why: differenceUnknown(t),
 	})
 	return v
+}
+
+// together reports whether all ranks waited in the same operation.
+func (t *tie) together() bool {
+	first := t.reports[0]
+	return !slices.ContainsFunc(t.reports, func(c *collective) bool { return c.several || c.seq < 0 || c.seq != first.seq || c.op != first.op })
 }
 
 // asAbsent is the rank as the process that the others waited for, with what

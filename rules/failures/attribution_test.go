@@ -171,8 +171,12 @@ func TestAttribution(t *testing.T) {
 			raised("RuntimeError: [Rank 0]: Ranks 2, 3 failed to pass monitoredBarrier in 30000 ms"), "distributed.nccl-timeout", nil, crash.Low},
 		"it is the only one that says nothing": {
 			"world_size: 4\n" + watchdog(0, 9, "ALLREDUCE", 4) + watchdog(1, 9, "ALLREDUCE", 4) + watchdog(3, 9, "ALLREDUCE", 4), "distributed.nccl-timeout", 2, crash.Medium},
-		"the ranks that are there show that one is missing": {
-			watchdog(0, 9, "ALLREDUCE", 4) + watchdog(1, 9, "ALLREDUCE", 4) + watchdog(3, 9, "ALLREDUCE", 4), "distributed.nccl-timeout", 2, crash.Medium},
+		"it wrote before, and says nothing of the timeout": {
+			rank(2, trained(0, 50)) + watchdog(0, 9, "ALLREDUCE", 4) + watchdog(1, 9, "ALLREDUCE", 4) + watchdog(3, 9, "ALLREDUCE", 4), "distributed.nccl-timeout", 2, crash.Medium},
+		"a rank of which nothing is shown may only be cut off": {
+			watchdog(0, 9, "ALLREDUCE", 4) + watchdog(1, 9, "ALLREDUCE", 4) + watchdog(3, 9, "ALLREDUCE", 4), "distributed.nccl-timeout", nil, crash.Low},
+		"numbers of process groups that are not named do not compare": {
+			watchdog(0, 96120, "ALLREDUCE", 4) + watchdog(0, 96117, "ALLREDUCE", 8) + watchdog(1, 64088, "ALLREDUCE", 4), "distributed.nccl-timeout", nil, crash.Low},
 		"most ranks say nothing, since the log is that of one": {
 			"world_size: 8\n" + watchdog(0, 9, "ALLREDUCE", 4), "distributed.nccl-timeout", nil, crash.Low},
 		"it was still running": {
