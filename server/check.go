@@ -141,7 +141,9 @@ func (s *server) runCheck(c *check, checker checker, p *program) outcome {
 	if len(report.Damaged) > 0 {
 		out.findings = despiteDamage(report, p.held)
 	}
-	out.took = time.Since(began)
+	if out.took = time.Since(began); out.took > slow {
+		s.log.infof("checking %s took %v", p.uri, out.took.Round(time.Millisecond))
+	}
 	return out
 }
 

@@ -33,6 +33,13 @@ type scanner struct {
 	known   map[string]map[string]bool // the words of the imports of each file that was checked
 	done    chan struct{}              // closed when nothing is left to do
 
+	// checker is what files are checked with. A checker keeps all that it has
+	// read, which for a large workspace is too much, so from time to time another
+	// takes its place.
+	checker checker
+	of      checker // that of the snapshot which checker was made for
+	read    int     // bytes, by checker
+
 	scanning bool // the whole workspace, in the background
 	again    bool // once more after that
 
@@ -176,7 +183,7 @@ func (c *scanner) load(ctx context.Context, view *snapshot, path string) (*progr
 	}
 	p := onDisk(source)
 	began := time.Now()
-	rep, err := c.server.checkSource(ctx, view.checker, p.source())
+	rep, err := c.server.checkSource(ctx, c.checkerFor(view, len(p.code)), p.source())
 	if err != nil {
 		return nil, err
 	}
@@ -185,6 +192,19 @@ func (c *scanner) load(ctx context.Context, view *snapshot, path string) (*progr
 	}
 	p.check = ended(outcome{findings: rep.Findings, skipped: rep.Skipped})
 	return p, nil
+}
+
+// maxRead is how much one checker reads of files that are not open.
+const maxRead = 4 << 20
+
+// checkerFor is the checker for one more file of a size.
+func (c *scanner) checkerFor(view *snapshot, size int) checker {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.read += size; c.of != view.checker || c.read > maxRead {
+		c.checker, c.of, c.read = c.server.checkerFor(view), view.checker, size
+	}
+	return c.checker
 }
 
 // check checks the file at path now, for a client that asks about it.
