@@ -76,6 +76,9 @@ func (in *interpreter) decorate(n syntax.NodeID, v *Value) *Value {
 			}
 		case objectLibrary, objectGuard:
 			for _, f := range v.objects {
+				if torch.GradContext(info.name) != torch.GradUnchanged && in.decoratedInVain(n, in.objects[f]) {
+					continue
+				}
 				if c := in.objects[f].code; c != nil {
 					c.decorated(info.name, d)
 					if c.grad == torch.GradOn {

@@ -73,7 +73,11 @@ func (in *interpreter) observes() bool {
 func (in *interpreter) setMode(n syntax.NodeID, module ObjectID, training bool) {
 	in.state.set(Place{modes, evaluating}, boolean(!training))
 	in.eachPart(module, map[ObjectID]bool{}, func(id ObjectID) {
-		in.state.set(Place{id, evaluating}, boolean(!training)) // no change of what it holds
+		p := Place{id, evaluating}
+		if _, known := in.initial.values[p]; !known {
+			in.initial.set(p, plainFalse) // on paths that do not come here it trains
+		}
+		in.state.set(p, boolean(!training)) // no change of what it holds
 		if !training {
 			in.evaluations.at[id] = in.site(n)
 		}

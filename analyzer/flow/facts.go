@@ -18,6 +18,7 @@ type Facts struct {
 	Retentions []Retention
 	Unguarded  []Unguarded
 	Piles      []Pile
+	Guards     []IneffectiveGuard
 }
 
 // Location is a place in the text of a module.
@@ -156,6 +157,7 @@ func (in *interpreter) facts() *Facts {
 		out.Growths = append(out.Growths, fact)
 	}
 	out.Unguarded = in.unguardedCalls(told)
+	out.Guards = in.ineffectiveGuards()
 	slices.SortStableFunc(out.Growths, func(a, b Growth) int { return cmp.Compare(a.Kept.Node, b.Kept.Node) })
 	out.Retentions = in.retentionFacts()
 	return out

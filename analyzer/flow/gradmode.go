@@ -95,7 +95,9 @@ func (in *interpreter) newGuard(n syntax.NodeID, name string, mode torch.GradMod
 	}
 	id, _ := in.newObject(objectKey{kind: objectGuard, name: name})
 	v := object(id)
-	if mode == torch.GradByFlag {
+	if mode != torch.GradByFlag {
+		in.unentered(n)
+	} else {
 		v.literal = first.literalOf()
 		t := in.tree()
 		if on, known := v.truth(); known && t.Kind(t.Parent(n)) == syntax.ExpressionStatement {
@@ -117,7 +119,9 @@ func (in *interpreter) guarded(n syntax.NodeID, f *Value, mode torch.GradMode) *
 		}
 		g, ginfo := in.newObject(objectKey{at: in.site(n), kind: objectFunction, class: id})
 		c := *info.code
-		c.grad = mode
+		if !c.scope.Async { // else it is left before the body runs
+			c.grad = mode
+		}
 		ginfo.code = &c
 		out = join(out, object(g))
 	}

@@ -52,6 +52,7 @@ type analysis struct {
 	retentionIDs map[site]ObjectID
 	retainedBy   map[Atom][]*retention
 	evaluations
+	guards map[codeKey]IneffectiveGuard // by what runs unguarded
 	// activity counts recorded operations, backwards and new modules: a
 	// function that leaves it alone has nothing to do with graphs.
 	activity int
@@ -76,7 +77,7 @@ func newAnalysis(ctx context.Context, w *Workspace) *analysis {
 		proved: map[Atom]bool{}, needed: map[Atom]bool{}, escaped: map[Atom]bool{}, freedAt: map[Atom]site{}, retainedAt: map[Atom]site{}, reuses: map[Atom]*reuse{},
 		growths: map[growthKey]*growth{}, piles: map[growthKey]*pile{}, defined: map[Place]definition{}, seeds: map[Place][]Location{}, histories: map[codeKey]*history{},
 		retentions: map[ObjectID]*retention{}, retentionIDs: map[site]ObjectID{}, retainedBy: map[Atom][]*retention{},
-		evaluations: newEvaluations(),
+		evaluations: newEvaluations(), guards: map[codeKey]IneffectiveGuard{},
 	}
 	for _, name := range reservedSymbols {
 		a.symbol(name)

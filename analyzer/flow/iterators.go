@@ -246,7 +246,14 @@ func (in *interpreter) lazily(n syntax.NodeID, name string, args arguments) *Val
 
 // resume is one step of a generator or iterator.
 func (in *interpreter) resume(n syntax.NodeID, id ObjectID) *Value {
-	info := in.objects[id]
+	activity := in.activity
+	v := in.stepOf(n, in.objects[id])
+	in.resumedUnguarded(in.objects[id], activity)
+	return v
+}
+
+// stepOf is one step of a generator or iterator.
+func (in *interpreter) stepOf(n syntax.NodeID, info *objectInfo) *Value {
 	args := info.args
 	element := func(i int) *Value { return in.elementOf(args.expr(i, n), args.at(i, "")) }
 	switch {

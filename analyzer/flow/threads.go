@@ -10,10 +10,13 @@ import (
 
 // unguarded calls f as a thread of its own would.
 func (in *interpreter) unguarded(n syntax.NodeID, f *Value, args arguments) *Value {
-	off := in.off
+	off, activity := in.off, in.activity
 	in.off = false
 	v := in.apply(n, f, args)
 	in.off = off
+	if off {
+		in.startedUnguarded(n, f, activity)
+	}
 	return v
 }
 

@@ -61,13 +61,13 @@ func guard(region flow.Region) (rules.Fix, bool) {
 }
 
 // decorate puts a decorator directly above a function, below those that it has:
-// they get the guarded function, whatever they make of it. The body of an async
-// function or a generator does not run where it is called, and TorchScript does
-// not read guards: they are left alone.
+// they get the guarded function, whatever they make of it. The guard is left
+// before the body of an async function runs, and TorchScript does not read
+// guards: they are left alone.
 func decorate(function flow.Location, decorator string) ([]text.Edit, bool) {
 	t := function.Module.Tree
 	scope := function.Module.Scope(function.Node)
-	if scope == nil || scope.Async || scope.Generator {
+	if scope == nil || scope.Async {
 		return nil, false
 	}
 	if parent := t.Parent(function.Node); t.Kind(parent) == syntax.DecoratedDefinition {
@@ -98,19 +98,25 @@ func enclose(statement flow.Location, header string) ([]text.Edit, bool) {
 		return nil, false
 	}
 	unit := level(t, statement.Node, indent)
+	edits := []text.Edit{insertion(span.Start, header+"\n"+indent+unit)}
+	return append(edits, indentLines(t, span, indent, unit)...), true
+}
+
+// indentLines makes the lines of a span deeper by one level, but for its first,
+// with the comments below that stand deeper than indent.
+func indentLines(t *syntax.Tree, span text.Span, indent, unit string) []text.Edit {
+	src := t.Source()
 	inString := map[int]bool{} // starts of lines
-	for n := statement.Node; n < t.End(statement.Node); n++ {
-		if t.Kind(n) != syntax.String {
-			continue
-		}
-		s := t.Span(n)
-		for i := s.Start; i < s.End; i++ {
-			if src[i] == '\n' {
-				inString[i+1] = true
+	for n := t.Root(); int(n) < t.Len(); n++ {
+		if s := t.Span(n); t.Kind(n) == syntax.String && s.Start < span.End && span.Start < s.End {
+			for i := s.Start; i < s.End; i++ {
+				if src[i] == '\n' {
+					inString[i+1] = true
+				}
 			}
 		}
 	}
-	edits := []text.Edit{insertion(span.Start, header+"\n"+indent+unit)}
+	var edits []text.Edit
 	for at := nextLine(src, span.Start); at >= 0 && at < len(src); at = nextLine(src, at) {
 		line, _, _ := strings.Cut(src[at:], "\n")
 		code := strings.TrimSpace(line)
@@ -124,7 +130,7 @@ func enclose(statement flow.Location, header string) ([]text.Edit, bool) {
 			edits = append(edits, insertion(at, unit))
 		}
 	}
-	return edits, true
+	return edits
 }
 
 func insertion(at int, s string) text.Edit {
@@ -254,4 +260,30 @@ func scopeAt(m *names.Module, n syntax.NodeID) *names.Scope {
 		}
 	}
 	return m.Scope(m.Tree.Root())
+}
+
+// EnterGuard is the fix of a guard that is a statement of its own: a with
+// statement around what follows in its block.
+func EnterGuard(guard flow.Location) []rules.Fix {
+	t := guard.Module.Tree
+	statement := t.Parent(guard.Node)
+	indent, ok := indentation(t, statement)
+	first := t.Next(statement)
+	if !ok || first < 0 || !endsLine(t.Source(), t.Span(statement).End) {
+		return nil
+	}
+	last := first
+	for n := first; n >= 0; n = t.Next(n) {
+		if last = n; suspends(t, n) {
+			return nil
+		}
+	}
+	span := guard.Span()
+	edits := []text.Edit{insertion(span.Start, "with "), insertion(span.End, ":")}
+	edits = append(edits, indentLines(t, text.Span{Start: span.End, End: t.Span(last).End}, indent, level(t, first, indent))...)
+	fix := rules.Fix{Title: "Guard what follows with it (check that nothing in it needs a gradient)", Safety: rules.Unsafe}
+	for _, edit := range edits {
+		fix.Edits = append(fix.Edits, rules.FileEdit{Path: guard.Module.Path, Edit: edit})
+	}
+	return []rules.Fix{fix}
 }

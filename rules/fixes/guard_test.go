@@ -98,7 +98,7 @@ func TestGuardOfFunctions(t *testing.T) {
 		{"below other decorators", "import torch\nclass A:\n    @staticmethod\n    # why\n    def g(xs):\n        pass\n",
 			"import torch\nclass A:\n    @staticmethod\n    # why\n    @torch.no_grad()\n    def g(xs):\n        pass\n"},
 		{"a name that the function binds is not its own", "import torch\ndef g(torch):\n    pass\n", "import torch\n@torch.no_grad()\ndef g(torch):\n    pass\n"},
-		{"a generator", "import torch\ndef g(xs):\n    yield 1\n", ""},
+		{"a generator", "import torch\ndef g(xs):\n    yield 1\n", "import torch\n@torch.no_grad()\ndef g(xs):\n    yield 1\n"},
 		{"an asynchronous function", "import torch\nasync def g(xs):\n    pass\n", ""},
 		{"a function that TorchScript compiles", "import torch\n@torch.jit.script\ndef g(xs):\n    pass\n", ""},
 	}

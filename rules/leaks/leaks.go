@@ -6,6 +6,7 @@ import (
 	accumulate "github.com/graphleak/graphleak/rules/leaks/accumulate-with-graph"
 	collect "github.com/graphleak/graphleak/rules/leaks/collect-with-graph"
 	evaluation "github.com/graphleak/graphleak/rules/leaks/evaluation-without-no-grad"
+	ineffective "github.com/graphleak/graphleak/rules/leaks/grad-guard-without-effect"
 	hiddenstate "github.com/graphleak/graphleak/rules/leaks/hidden-state-carried"
 	meter "github.com/graphleak/graphleak/rules/leaks/meter-keeps-graph"
 	retain "github.com/graphleak/graphleak/rules/leaks/needless-retain-graph"
@@ -19,7 +20,7 @@ func All() []*rules.Rule {
 	return []*rules.Rule{
 		accumulate.Rule, collect.Rule, meter.Rule, statistic.Rule, sideoutput.Rule,
 		pileup.Rule,
-		evaluation.Rule,
+		evaluation.Rule, ineffective.Rule,
 		retain.Rule, hiddenstate.Rule,
 	}
 }

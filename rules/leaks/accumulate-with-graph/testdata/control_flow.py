@@ -315,7 +315,7 @@ def switched_back_on(model: nn.Module, loader):
 
 
 def statement_without_effect(model: nn.Module, loader):
-    torch.no_grad()
+    torch.no_grad()  # want: GL305 hint graph
     total = 0.0
     for images, labels in loader:
         total += F.cross_entropy(model(images), labels)  # want: GL101 error graph
@@ -338,7 +338,7 @@ def switched_on_by_a_decorator(model: nn.Module, loader):
 
 @torch.no_grad()
 def lazy_losses(model, loader):
-    return (F.cross_entropy(model(images), labels) for images, labels in loader)
+    return (F.cross_entropy(model(images), labels) for images, labels in loader)  # want: GL305 hint graph
 
 
 def guarded_too_early(model: nn.Module, loader):

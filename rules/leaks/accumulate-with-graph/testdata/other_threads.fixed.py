@@ -16,7 +16,7 @@ def in_a_thread(model: nn.Module, loader):
             sums[0] += F.cross_entropy(model(images), labels)  # want: GL101 error graph
 
     with torch.no_grad():
-        thread = threading.Thread(target=work)
+        thread = threading.Thread(target=work)  # want: GL305 hint graph
         thread.start()
         thread.join()
     print(sums)
@@ -35,7 +35,7 @@ class Worker(threading.Thread):
 @torch.no_grad()
 def in_a_subclass_of_thread(model: nn.Module, loader):
     worker = Worker(model, loader)
-    worker.start()
+    worker.start()  # want: GL305 hint graph
     worker.join()
     print(worker.total)
 
@@ -44,7 +44,7 @@ def in_a_subclass_of_thread(model: nn.Module, loader):
 def in_a_pool(model: nn.Module, loader):
     total = 0.0
     with ThreadPoolExecutor(1) as pool:
-        for logits in pool.map(lambda batch: model(batch[0]), loader):
+        for logits in pool.map(lambda batch: model(batch[0]), loader):  # want: GL305 hint graph
             with torch.enable_grad():
                 total = total + logits.logsumexp(1).mean().detach()
     print(total)
@@ -59,7 +59,7 @@ def futures_of_a_pool(model: nn.Module, loader):
     with ThreadPoolExecutor(2) as pool:
         for images, labels in loader:
             with torch.no_grad():
-                future = pool.submit(loss_of, model, images, labels)
+                future = pool.submit(loss_of, model, images, labels)  # want: GL305 hint graph
             total = total + future.result().detach()
     print(total)
 
@@ -78,7 +78,7 @@ def function_made_under_a_guard(model: nn.Module, loader):
 
 def map_made_under_a_guard(model: nn.Module, loader):
     with torch.no_grad():
-        losses = map(lambda batch: F.cross_entropy(model(batch[0]), batch[1]), loader)
+        losses = map(lambda batch: F.cross_entropy(model(batch[0]), batch[1]), loader)  # want: GL305 hint graph
     total = 0.0
     for loss in losses:
         total += loss.detach()

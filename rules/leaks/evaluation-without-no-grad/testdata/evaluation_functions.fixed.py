@@ -56,13 +56,13 @@ async def stream(model: Classifier, queue):
         print(scores.argmax(dim=1).tolist())
 
 
+@torch.no_grad()
 def accuracies(model: Classifier, loader):
-    """So would it for a generator, and a guard around a yield would reach the
-    consumer."""
+    """A guard around a yield would reach the consumer; a decorator guards each
+    step of a generator."""
     model.eval()
     for x, y in loader:
-        with torch.no_grad():
-            hit = model(x).argmax(dim=1) == y
+        hit = model(x).argmax(dim=1) == y
         yield hit.float().mean().item()
 
 

@@ -54,8 +54,8 @@ async def stream(model: Classifier, queue):
 
 
 def accuracies(model: Classifier, loader):
-    """So would it for a generator, and a guard around a yield would reach the
-    consumer."""
+    """A guard around a yield would reach the consumer; a decorator guards each
+    step of a generator."""
     model.eval()
     for x, y in loader:
         hit = model(x).argmax(dim=1) == y  # want: GL301 hint graph
