@@ -5,7 +5,6 @@ import (
 	"cmp"
 	"context"
 	"fmt"
-	"os"
 	"runtime"
 	"runtime/debug"
 	"slices"
@@ -13,6 +12,7 @@ import (
 	"sync"
 	"time"
 
+	"github.com/graphleak/graphleak/analyzer/sources"
 	"github.com/graphleak/graphleak/analyzer/text"
 	"github.com/graphleak/graphleak/rules"
 	"github.com/graphleak/graphleak/rules/leaks"
@@ -41,7 +41,7 @@ type result struct {
 }
 
 func (c checked) file(ctx context.Context, path string) result {
-	source, err := os.ReadFile(path)
+	src, err := sources.Load(path)
 	if err != nil {
 		return result{trouble: err.Error()}
 	}
@@ -49,28 +49,45 @@ func (c checked) file(ctx context.Context, path string) result {
 	ctx, cancel := context.WithTimeout(ctx, patience)
 	defer cancel()
 	done := make(chan result, 1)
-	go func() { done <- c.source(ctx, path, source) }()
+	go func() { done <- c.source(ctx, src) }()
 	var r result
 	select {
 	case r = <-done:
 	case <-time.After(2 * patience): // deaf to the end of ctx
 		r.trouble = fmt.Sprintf("not done after %v", 2*patience)
 	}
-	r.source, r.lines, r.took = source, bytes.Count(source, []byte("\n")), time.Since(start)
+	r.source, r.lines, r.took = src.Data, bytes.Count(src.Code, []byte("\n")), time.Since(start)
 	return r
 }
 
-func (c checked) source(ctx context.Context, path string, source []byte) (r result) {
+func (c checked) source(ctx context.Context, src sources.Source) (r result) {
 	defer func() {
 		if p := recover(); p != nil {
 			r = result{trouble: fmt.Sprintf("panic: %v%s", p, panicSite(debug.Stack()))}
 		}
 	}()
-	report, err := c.check(ctx, rules.Source{Path: path, Text: source})
+	report, err := c.check(ctx, rules.Source{Path: src.Path, Text: src.Code, Notebook: src.Notebook != nil})
 	if err != nil {
 		return result{trouble: err.Error()}
 	}
+	if src.Notebook != nil {
+		for i := range report.Findings {
+			inNotebook(src, &report.Findings[i])
+		}
+	}
 	return result{findings: report.Findings, trouble: report.Skipped}
+}
+
+// inNotebook puts a finding where its text stands in the notebook's file.
+func inNotebook(src sources.Source, f *rules.Finding) {
+	if raw, ok := src.Notebook.Raw(f.Span); ok {
+		f.Span = raw
+	}
+	for i, e := range f.Evidence {
+		if raw, ok := src.Notebook.Raw(e.Span); ok && e.Path == f.Path {
+			f.Evidence[i].Span = raw
+		}
+	}
 }
 
 // panicSite returns the first line of the analyser in a stack, " at file:line".

@@ -10,10 +10,12 @@ import (
 	"os"
 	"path"
 	"path/filepath"
+	"regexp"
 	"slices"
 	"strconv"
 	"strings"
 
+	"github.com/graphleak/graphleak/analyzer/sources"
 	"github.com/graphleak/graphleak/rules"
 )
 
@@ -36,6 +38,44 @@ type judged struct {
 	found rules.Finding
 	said  bool
 }
+
+// importers looks for a leak from the files that import the one it is in: what
+// a meter keeps is told where it is given a value, with the line of the meter
+// as evidence.
+func (c checked) importers(ctx context.Context, dir string, j *judged) {
+	of := filepath.Join(dir, filepath.FromSlash(j.path))
+	name := strings.TrimSuffix(path.Base(j.path), ".py")
+	if name == "__init__" {
+		name = path.Base(path.Dir(j.path))
+	}
+	imports := regexp.MustCompile(`(?m)^\s*(?:from|import)\b.*\b` + regexp.QuoteMeta(name) + `\b`)
+	listing, err := sources.Find(ctx, []string{dir})
+	if err != nil {
+		return
+	}
+	left := maxImporters
+	for _, file := range listing.Files {
+		text, err := os.ReadFile(file)
+		if err != nil || file == of || !imports.Match(text) {
+			continue
+		}
+		if left--; left < 0 {
+			return
+		}
+		for _, f := range c.file(ctx, file).findings {
+			tells := slices.ContainsFunc(f.Evidence, func(e rules.Evidence) bool {
+				return e.Path == of && lineOf(j.source, e.Span.Start) == j.line
+			})
+			if tells {
+				j.found, j.said = f, true
+				return
+			}
+		}
+	}
+}
+
+// maxImporters bounds how many files are looked at for one label.
+const maxImporters = 40
 
 // right says that the checker agrees: a leak has a finding, other lines have no
 // error and no warning.
@@ -109,14 +149,11 @@ func evalLabels(ctx context.Context, c checked, cfg config, out io.Writer) error
 	err = each(ctx, len(files), func(i int) {
 		f := files[i]
 		dir := trees[file{f.repo, f.commit, ""}]
-		switch {
-		case dir == "":
+		if dir == "" {
 			checkedFiles[i] = result{trouble: "no such repository or commit here"}
-		case path.Ext(f.path) == ".ipynb":
-			checkedFiles[i] = result{trouble: "notebook"}
-		default:
-			checkedFiles[i] = c.file(ctx, filepath.Join(dir, filepath.FromSlash(f.path)))
+			return
 		}
+		checkedFiles[i] = c.file(ctx, filepath.Join(dir, filepath.FromSlash(f.path)))
 	})
 	if err != nil {
 		return err
@@ -127,6 +164,14 @@ func evalLabels(ctx context.Context, c checked, cfg config, out io.Writer) error
 	all := make([]judged, len(labels))
 	for i, l := range labels {
 		all[i] = judgeLabel(l, results[file{l.repo, l.commit, l.path}])
+	}
+	err = each(ctx, len(all), func(i int) {
+		if j := &all[i]; j.leak && !j.said {
+			c.importers(ctx, trees[file{j.repo, j.commit, ""}], j)
+		}
+	})
+	if err != nil {
+		return err
 	}
 	printLabels(out, all, cfg.verbose)
 	for _, repo := range sortedKeys(missing) {
