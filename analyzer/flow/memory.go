@@ -30,8 +30,9 @@ type memory struct {
 	// outside of loops.
 	made *loop
 	// part says that it is a small view of a tensor of this extent, whose
-	// storage it keeps.
-	part bool
+	// storage it keeps; whole is that tensor.
+	part  bool
+	whole site
 	// at is where a model gave it or where it was moved to its device.
 	at site
 }
@@ -148,9 +149,17 @@ func (in *interpreter) operated(operands ...*memory) *memory {
 		if m.device == torch.OnAccelerator || out.device == torch.UnknownDevice {
 			out.device = m.device
 		}
-		out.extent = max(out.extent, m.extent)
+		out.extent = max(out.extent, m.own())
 	}
 	return out
+}
+
+// own is the extent of a copy: of a small part a part is left.
+func (m *memory) own() Extent {
+	if m.part {
+		return min(m.extent, Reduced)
+	}
+	return m.extent
 }
 
 // counted is the memory of positions or truth values of a tensor.
@@ -245,7 +254,7 @@ func (in *interpreter) contracted(name string, c torch.Contract, m *memory, whol
 		return in.counted(m)
 	case torch.Duplicates[name]:
 		copied := *m
-		copied.part, copied.made = false, in.loop
+		copied.extent, copied.part, copied.made = m.own(), false, in.loop
 		return &copied
 	case c.View || c.Effect == torch.Detaches || c.Effect == torch.Pieces:
 		return m
@@ -305,13 +314,15 @@ func (in *interpreter) moved(n, receiver syntax.NodeID, obj *Value, name string,
 	case m.device != device:
 		// Copied to another device, a view is a tensor of its own. On the host it
 		// may have been there all along.
-		m.part = m.part && m.device == torch.UnknownDevice && device == torch.OnHost
+		if m.part && (m.device != torch.UnknownDevice || device != torch.OnHost) {
+			m.extent, m.part = m.own(), false
+		}
 		m.device, m.made = device, in.loop
 		if m.extent != Output {
 			m.at = in.site(n)
 		}
 	}
-	if t.Kind(t.Parent(n)) == syntax.ExpressionStatement { // a module is moved in place
+	if t.Kind(t.Parent(in.chainOf(n))) == syntax.ExpressionStatement { // a module is moved in place
 		if p := in.placeOf(receiver); p != nil && obj != nil {
 			in.state.set(*p, obj.in(m))
 		}
@@ -323,6 +334,20 @@ func (in *interpreter) moved(n, receiver syntax.NodeID, obj *Value, name string,
 		out = &c
 	}
 	return out, true
+}
+
+// chainOf is the call at the end of a chain of method calls: x.to(d).eval() of
+// x.to(d).
+func (in *interpreter) chainOf(n syntax.NodeID) syntax.NodeID {
+	t := in.tree()
+	for {
+		f := t.Parent(n)
+		call := t.Parent(f)
+		if t.Kind(f) != syntax.Attribute || t.Role(n) != syntax.FieldObject || t.Kind(call) != syntax.Call || t.Role(f) != syntax.FieldFunction {
+			return n
+		}
+		n = call
+	}
 }
 
 // target is the device among the arguments of x.to; ok is false when they name
@@ -488,7 +513,7 @@ func (in *interpreter) indexed(n syntax.NodeID) *memory {
 	}
 	if few && !m.part {
 		part := *m
-		part.part = true
+		part.part, part.whole = true, in.site(t.Child(n, syntax.FieldValue))
 		return &part
 	}
 	return m

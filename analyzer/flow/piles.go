@@ -35,8 +35,9 @@ type Piled struct {
 	Device torch.Device
 	Extent Extent
 	// Part says that it is a small view, which keeps the storage of a tensor of
-	// the given extent.
-	Part bool
+	// the given extent; Whole is that tensor.
+	Part  bool
+	Whole *Location
 	// Alone says that the expression is the tensor, and not something that
 	// holds it.
 	Alone bool
@@ -184,6 +185,9 @@ func (in *interpreter) pileFact(ps []*pile) (Pile, bool) {
 		tensor := Piled{Location: Location{m, part.expr}, Device: mem.device, Extent: mem.extent, Part: mem.part, Alone: part.alone}
 		if mem.at.module != nil {
 			tensor.From = &Location{mem.at.module, mem.at.node}
+		}
+		if mem.part && mem.whole.module != nil {
+			tensor.Whole = &Location{mem.whole.module, mem.whole.node}
 		}
 		f.Tensors = append(f.Tensors, tensor)
 	}

@@ -13,13 +13,14 @@ import (
 	statistic "github.com/graphleak/graphleak/rules/leaks/running-statistic-with-graph"
 	sideoutput "github.com/graphleak/graphleak/rules/leaks/side-output-off-backward"
 	pileup "github.com/graphleak/graphleak/rules/leaks/tensors-pile-up"
+	view "github.com/graphleak/graphleak/rules/leaks/view-keeps-storage"
 )
 
 // All are the rules by code.
 func All() []*rules.Rule {
 	return []*rules.Rule{
 		accumulate.Rule, collect.Rule, meter.Rule, statistic.Rule, sideoutput.Rule,
-		pileup.Rule,
+		pileup.Rule, view.Rule,
 		evaluation.Rule, ineffective.Rule,
 		retain.Rule, hiddenstate.Rule,
 	}
