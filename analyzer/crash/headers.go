@@ -69,6 +69,9 @@ func (p *tracebacks) begin(l Line) bool {
 		p.unseen = true
 		return true
 	case strings.Contains(text, "Traceback of forward call") && forwardHeader.MatchString(text):
+		if isException(text) {
+			p.feed(Line{No: l.No, Text: text[:strings.Index(text, "Traceback of forward call")], Origin: l.Origin})
+		}
 		p.finish()
 		p.flush()
 		p.take(next, standard, "")

@@ -65,15 +65,22 @@ func (in *incident) severalProcesses() bool {
 // strongest are the events that explain a failure best. Advice counts only
 // where there is nothing else.
 func (in *incident) strongest(events []*Event) []*Event {
+	// Of equal strength, who reports another's failure comes last.
+	weight := func(e *Event) int {
+		w := 2 * in.strength(e)
+		if e.Role == RoleCollateral && w > 0 {
+			w--
+		}
+		return w
+	}
 	var top []*Event
 	advice := !in.hasCandidate(events)
 	for _, e := range events {
-		strength := in.strength(e)
-		switch {
-		case strength < reported || e.Role == RoleAdvice && !advice:
-		case len(top) == 0 || strength > in.strength(top[0]):
+		switch w := weight(e); {
+		case w == 0 || e.Role == RoleAdvice && !advice:
+		case len(top) == 0 || w > weight(top[0]):
 			top = []*Event{e}
-		case strength == in.strength(top[0]):
+		case w == weight(top[0]):
 			top = append(top, e)
 		}
 	}

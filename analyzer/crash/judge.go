@@ -110,6 +110,9 @@ func (s *inputState) judgeOne(t *Traceback) judgement {
 	j := judgement{of: t}
 	if t.Type == "" {
 		j.page = s.knowledge.byID[unknownID]
+		if t.Outer != nil && t.Outer.Type != "" {
+			return s.judgeOne(t.Outer) // its end is cut off, but who reports it says more
+		}
 		return j
 	}
 	text := t.text()
