@@ -178,8 +178,12 @@ func (in *interpreter) delete(n syntax.NodeID) {
 		if obj == nil {
 			return
 		}
+		name := t.Text(t.Child(n, syntax.FieldAttribute))
+		if name == "grad" {
+			in.resetsGradients(n, true)
+		}
 		for _, id := range obj.objects {
-			in.write(Place{id, in.symbol(t.Text(t.Child(n, syntax.FieldAttribute)))}, nil)
+			in.write(Place{id, in.symbol(name)}, nil)
 		}
 	}
 }
@@ -254,6 +258,9 @@ func (in *interpreter) setAttribute(target syntax.NodeID, v *Value, stmt, expr s
 		return
 	}
 	name := t.Text(t.Child(target, syntax.FieldAttribute))
+	if name == "grad" {
+		in.resetsGradients(target, v.only(KindNone))
+	}
 	f := in.symbol(name)
 	for _, id := range obj.objects {
 		info := in.objects[id]

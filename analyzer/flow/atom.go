@@ -93,6 +93,7 @@ type atomInfo struct {
 	// through are the graphs that may have gone into the result of an unknown
 	// call: a backward over the result proves that they did.
 	through atoms
+	by      ObjectID // the module whose call it is, 0 for other operations
 	// carried, chained, reset, step
 	header *loop
 	place  Place

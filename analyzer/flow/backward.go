@@ -182,5 +182,6 @@ func (in *interpreter) backwardCall(n, receiver syntax.NodeID, obj *Value, name 
 		target, expr = args.positional[0], args.expr(0, n)
 	}
 	in.backward(n, expr, target, args)
+	in.createsGraph(n, target, args)
 	return noValue
 }

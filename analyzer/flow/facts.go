@@ -13,12 +13,12 @@ import (
 // Facts are what the analysis found out about one module.
 type Facts struct {
 	// All by position.
-	Growths    []Growth
-	Reuses     []Reuse
-	Retentions []Retention
-	Unguarded  []Unguarded
-	Piles      []Pile
-	Guards     []IneffectiveGuard
+	Growths   []Growth
+	Reuses    []Reuse
+	Unguarded []Unguarded
+	Piles     []Pile
+	Guards    []IneffectiveGuard
+	Observed
 }
 
 // Location is a place in the text of a module.
@@ -159,7 +159,7 @@ func (in *interpreter) facts() *Facts {
 	out.Unguarded = in.unguardedCalls(told)
 	out.Guards = in.ineffectiveGuards()
 	slices.SortStableFunc(out.Growths, func(a, b Growth) int { return cmp.Compare(a.Kept.Node, b.Kept.Node) })
-	out.Retentions = in.retentionFacts()
+	out.Observed = in.observed()
 	return out
 }
 

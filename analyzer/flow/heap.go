@@ -32,6 +32,7 @@ const (
 	objectPartial   // functools.partial
 	objectImport    // a name of another file that was not looked up yet
 	objectRetention // a backward that was asked to keep the graph
+	objectGradients // a backward that leaves graphs in gradients
 )
 
 type objectInfo struct {

@@ -46,11 +46,7 @@ type analysis struct {
 	defined    map[Place]definition // of variables
 	piles      map[growthKey]*pile
 	histories  map[codeKey]*history
-	// retentions are the backwards that were asked to keep a graph, by their
-	// tokens on the heap; retainedBy, which of them reached an origin.
-	retentions   map[ObjectID]*retention
-	retentionIDs map[site]ObjectID
-	retainedBy   map[Atom][]*retention
+	observations
 	evaluations
 	guards map[codeKey]IneffectiveGuard // by what runs unguarded
 	// activity counts recorded operations, backwards and new modules: a
@@ -76,14 +72,14 @@ func newAnalysis(ctx context.Context, w *Workspace) *analysis {
 		ran: map[unitKey]bool{}, values: map[*names.Module]lastValues{}, visited: map[codeKey]bool{},
 		proved: map[Atom]bool{}, needed: map[Atom]bool{}, escaped: map[Atom]bool{}, freedAt: map[Atom]site{}, retainedAt: map[Atom]site{}, reuses: map[Atom]*reuse{},
 		growths: map[growthKey]*growth{}, piles: map[growthKey]*pile{}, defined: map[Place]definition{}, seeds: map[Place][]Location{}, histories: map[codeKey]*history{},
-		retentions: map[ObjectID]*retention{}, retentionIDs: map[site]ObjectID{}, retainedBy: map[Atom][]*retention{},
-		evaluations: newEvaluations(), guards: map[codeKey]IneffectiveGuard{},
+		observations: newObservations(),
+		evaluations:  newEvaluations(), guards: map[codeKey]IneffectiveGuard{},
 	}
 	for _, name := range reservedSymbols {
 		a.symbol(name)
 	}
-	a.atoms = append(a.atoms, atomInfo{})                                                        // no atom is 0
-	a.objects = []*objectInfo{ledger: {}, kept: {}, retained: {}, modes: {}, argumentLeaves: {}} // facts about the run
+	a.atoms = append(a.atoms, atomInfo{})                                                                       // no atom is 0
+	a.objects = []*objectInfo{ledger: {}, kept: {}, retained: {}, gradients: {}, modes: {}, argumentLeaves: {}} // facts about the run
 	return a
 }
 

@@ -125,6 +125,7 @@ func (in *interpreter) callTorch(n syntax.NodeID, name string, args arguments) *
 	case "torch.autograd.backward", "torch.distributed.autograd.backward":
 		for i, v := range args.positional {
 			in.backward(n, args.expr(i, n), v, args)
+			in.createsGraph(n, v, args)
 		}
 		in.backward(n, args.source(-1, "tensors", n), args.named("tensors"), args)
 		return noValue

@@ -10,9 +10,12 @@ type loop struct {
 	parent  *loop // the loop that runs it, across calls
 	frame   *frame
 	steps   extent
-	draws   bool // takes the next piece of data
-	trains  bool // a backward or an optimizer step runs in it
-	stepped bool // an optimizer steps in each iteration
+	draws   bool  // takes the next piece of data
+	trains  bool  // a backward or an optimizer step runs in it
+	stepped bool  // an optimizer steps in each iteration
+	step    *site // of an optimizer's step()
+	resets  *site // where gradients are zeroed, nil when they are not
+	clears  bool  // gradients are set to None
 	// implicit says that it is no loop of the text: code that is not seen calls
 	// the function again and again.
 	implicit bool
@@ -155,6 +158,7 @@ func (in *interpreter) iterate(n syntax.NodeID, steps extent, kind loopKind, onc
 	if !in.dry && end != nil {
 		l.stepped = end.get(Place{modes, stepped}) != nil
 		in.judge(l, end)
+		in.judgeGradients(l, end)
 	}
 	var skip *state
 	if kind == whileLoop || end == nil && kind != endlessLoop {

@@ -15,6 +15,9 @@ func (in *interpreter) methodCall(n, receiver syntax.NodeID, obj *Value, name st
 		in.entering = in.recording()
 		return obj
 	}
+	if name == "zero_grad" {
+		in.resetsGradients(n, args.isTrue("set_to_none"))
+	}
 	if in.definesMethod(obj, name) || in.isLibrary(obj) {
 		return nil
 	}
@@ -162,6 +165,9 @@ func (in *interpreter) unknownMethod(n, receiver syntax.NodeID, obj *Value, id O
 	case "step": // optimizer.step(), scaler.step(optimizer)
 		if in.isOptimizer(id) || len(args.positional) == 1 && slices.ContainsFunc(args.positional[0].objects, in.isOptimizer) {
 			in.optimizerSteps()
+			if len(args.values()) == 0 {
+				in.stepsAt(n)
+			}
 		}
 		if len(args.positional) == 1 && in.callable(args.positional[0]) { // optimizer.step(closure)
 			return in.apply(n, args.positional[0], arguments{})

@@ -110,6 +110,7 @@ func (in *interpreter) moduleResult(n syntax.NodeID, id ObjectID, class torch.Mo
 			out.atoms = operands
 			if class.Saves {
 				x := in.newOrigin(in.site(n), recorded{saves: true, sure: level})
+				in.atoms[x].by = id
 				out.atoms = operands.union(atoms{x})
 				if class.Trainable && !in.frozen(id) {
 					in.modelCall(id, x, operands)

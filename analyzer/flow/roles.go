@@ -91,6 +91,7 @@ func (in *interpreter) playRole(n, receiver syntax.NodeID, id ObjectID, role tor
 		return in.prepared(args)
 	case torch.Backwards:
 		in.backward(n, args.expr(0, n), first, args)
+		in.createsGraph(n, first, args)
 		return noValue
 	case torch.Steps:
 		in.optimizerSteps()

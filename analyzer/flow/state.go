@@ -141,12 +141,13 @@ func merge(base *state, onJoin func(p Place, sides []*Value, written []bool, joi
 // Some objects hold no values of the program but facts about the run: the
 // ledger, which graphs a backward has freed; kept, which graphs of a store none
 // has freed on the paths that the store is on; retained, which graphs a backward
-// was asked to keep; modes, whether the model is in evaluation mode;
+// was asked to keep; gradients, which backwards left graphs in them; modes, whether the model is in evaluation mode;
 // argumentLeaves, the values that a call being summarised is given.
 const (
 	ledger ObjectID = iota
 	kept
 	retained
+	gradients
 	modes
 	argumentLeaves
 	firstObject

@@ -46,6 +46,9 @@ func (in *interpreter) tensorMethod(n, receiver syntax.NodeID, obj *Value, name 
 // inPlace is a method that writes its receiver.
 func (in *interpreter) inPlace(n, receiver syntax.NodeID, obj *Value, name string, c torch.Contract, args arguments) *Value {
 	p := in.placeOf(receiver)
+	if t := in.tree(); name == "detach_" && t.Kind(receiver) == syntax.Attribute && t.Text(t.Child(receiver, syntax.FieldAttribute)) == "grad" {
+		in.resetsGradients(n, false)
+	}
 	if params := in.paramsIn(obj); params != 0 {
 		// In place on a parameter is an error of PyTorch's unless the module is
 		// frozen.

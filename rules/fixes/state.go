@@ -107,18 +107,3 @@ func (s state) skips(body syntax.NodeID) bool {
 	}
 	return false
 }
-
-// blockOf is the block in which the statement around n stands.
-func blockOf(t *syntax.Tree, n syntax.NodeID) syntax.NodeID {
-	for n >= 0 && t.Kind(n) != syntax.Block {
-		n = t.Parent(n)
-	}
-	return n
-}
-
-// indentation is the white space before a statement that starts its line.
-func indentation(t *syntax.Tree, n syntax.NodeID) (string, bool) {
-	before := string(t.Source()[:t.Span(n).Start])
-	line := before[strings.LastIndexByte(before, '\n')+1:]
-	return line, strings.Trim(line, " \t") == ""
-}

@@ -5,6 +5,8 @@ import (
 	"github.com/graphleak/graphleak/rules"
 	accumulate "github.com/graphleak/graphleak/rules/leaks/accumulate-with-graph"
 	collect "github.com/graphleak/graphleak/rules/leaks/collect-with-graph"
+	creategraph "github.com/graphleak/graphleak/rules/leaks/create-graph-backward"
+	ctxattribute "github.com/graphleak/graphleak/rules/leaks/ctx-attribute"
 	evaluation "github.com/graphleak/graphleak/rules/leaks/evaluation-without-no-grad"
 	ineffective "github.com/graphleak/graphleak/rules/leaks/grad-guard-without-effect"
 	hiddenstate "github.com/graphleak/graphleak/rules/leaks/hidden-state-carried"
@@ -22,6 +24,7 @@ func All() []*rules.Rule {
 		accumulate.Rule, collect.Rule, meter.Rule, statistic.Rule, sideoutput.Rule,
 		pileup.Rule, view.Rule,
 		evaluation.Rule, ineffective.Rule,
-		retain.Rule, hiddenstate.Rule,
+		retain.Rule, creategraph.Rule, ctxattribute.Rule,
+		hiddenstate.Rule,
 	}
 }

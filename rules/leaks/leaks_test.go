@@ -148,7 +148,6 @@ func TestFindingsAreComplete(t *testing.T) {
 					continue
 				}
 				assert.Equal(t, rules.Device, f.Memory, at)
-				assert.Equal(t, rules.Error, f.Severity, at)
 			case rules.Nodes:
 				assert.Equal(t, rules.Host, f.Memory, at)
 				assert.Equal(t, rules.Warning, f.Severity, at)

@@ -245,11 +245,14 @@ func guardLoops(t *testing.T, src string) string {
 // unguarded reports whether a place is in no statement loop, or where gradients
 // are switched on again.
 func unguarded(tree *syntax.Tree, s text.Span) bool {
+	loop := false
 	for n := tree.Root(); int(n) < tree.Len(); n++ {
 		if !tree.Span(n).Covers(s) {
 			continue
 		}
 		switch k := tree.Kind(n); {
+		case k == syntax.ForStatement, k == syntax.WhileStatement:
+			loop = true
 		case k == syntax.WithStatement && strings.HasPrefix(tree.Text(n), "with torch.enable_grad()"),
 			slices.Contains([]syntax.Kind{syntax.ListComprehension, syntax.SetComprehension, syntax.DictionaryComprehension, syntax.GeneratorExpression}, k):
 			return true
@@ -257,7 +260,7 @@ func unguarded(tree *syntax.Tree, s text.Span) bool {
 			return true
 		}
 	}
-	return false
+	return !loop
 }
 
 // TestWhereAProgramStandsDoesNotMatter moves whole modules under statements
