@@ -37,8 +37,8 @@ type scanner struct {
 	// read, which for a large workspace is too much, so from time to time another
 	// takes its place.
 	checker checker
-	of      checker // that of the snapshot which checker was made for
-	read    int     // bytes, by checker
+	made    int // when checker was made, in generations of snapshots
+	read    int // bytes, by checker
 
 	scanning bool // the whole workspace, in the background
 	again    bool // once more after that
@@ -201,8 +201,8 @@ const maxRead = 4 << 20
 func (c *scanner) checkerFor(view *snapshot, size int) checker {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	if c.read += size; c.of != view.checker || c.read > maxRead {
-		c.checker, c.of, c.read = c.server.checkerFor(view), view.checker, size
+	if c.read += size; c.checker == nil || c.made != view.generation || c.read > maxRead {
+		c.checker, c.made, c.read = c.server.checkerFor(view), view.generation, size
 	}
 	return c.checker
 }

@@ -25,13 +25,14 @@ type session struct {
 
 // snapshot is the session at one moment. It is immutable.
 type snapshot struct {
-	client    abilities
-	settings  settings
-	folders   []protocol.WorkspaceFolder
-	checker   checker // of the programs; imports do not lead out of the folders
-	programs  map[programID]*program
-	notebooks map[uri.URI]*openNotebook
-	owners    map[uri.URI]uri.URI // the notebook of each cell
+	client     abilities
+	settings   settings
+	folders    []protocol.WorkspaceFolder
+	checker    checker // of the programs; imports do not lead out of the folders
+	generation int     // how often checker was replaced, since what it had read may no longer hold
+	programs   map[programID]*program
+	notebooks  map[uri.URI]*openNotebook
+	owners     map[uri.URI]uri.URI // the notebook of each cell
 }
 
 // snapshot returns the newest snapshot.

@@ -18,6 +18,14 @@ func (s *server) checkerFor(view *snapshot) checker {
 	return s.reading(rules.Files{Open: open, Within: view.roots()})
 }
 
+// anew is view with a checker that has read nothing yet.
+func (s *server) anew(view *snapshot) *snapshot {
+	next := *view
+	next.checker = s.checkerFor(&next)
+	next.generation++
+	return &next
+}
+
 // checkAgain makes view the newest snapshot and has those of its programs that
 // again lists checked once more, after a delay.
 func (s *server) checkAgain(view *snapshot, again []*program, delay time.Duration) {
@@ -66,9 +74,7 @@ func (s *server) lookingAgain(view *snapshot, path string) *snapshot {
 	if _, err := os.Stat(path); err == nil {
 		return view
 	}
-	next := *view
-	next.checker = s.checkerFor(&next)
-	return &next
+	return s.anew(view)
 }
 
 // didChange makes the next version of a document. The check of the version
@@ -139,8 +145,7 @@ func (s *server) closed(view *snapshot, p *program) {
 // didChangeWorkspaceFolders adds and removes workspace folders. Imports may lead
 // to other files then.
 func (s *server) didChangeWorkspaceFolders(params *protocol.DidChangeWorkspaceFoldersParams) error {
-	view := s.session.snapshot().withFolders(params.Event)
-	view.checker = s.checkerFor(view)
+	view := s.anew(s.session.snapshot().withFolders(params.Event))
 	s.checkAgain(view, view.files(func(*program) bool { return true }), 0)
 	s.scan.anew()
 	return nil

@@ -125,9 +125,7 @@ func (s *server) filesChanged(paths []string, moved bool) {
 	folders := slices.ContainsFunc(paths, func(path string) bool { return !sources.IsPython(path) })
 	configured := slices.ContainsFunc(paths, func(path string) bool { return filepath.Base(path) == projectFile })
 	if moved || configured {
-		next := *view
-		next.checker = s.checkerFor(&next)
-		view = &next
+		view = s.anew(view)
 	}
 	again := view.files(func(p *program) bool {
 		return configured || moved && folders || slices.ContainsFunc(paths, func(path string) bool {
