@@ -1,5 +1,7 @@
 package syntax
 
+import "strings"
+
 // Reparse is Parse for a text that differs from that of before in one place, as
 // a text does that is being typed: it gives the tree that Parse gives, from the
 // nodes of before wherever it can.
@@ -58,6 +60,9 @@ func (g *grammar) splice(before *Tree, src string) (*Tree, bool) {
 	if closed {
 		end = int(before.nodes[to].start) + delta
 		middle = src[begin:end] + closing
+	}
+	if strings.Contains(middle, "\\\n") || strings.Contains(middle, "\\\r\n") {
+		return nil, false // what the grammar makes of one depends on what is far behind
 	}
 	p := newParser(g, maxParse)
 	defer p.close()

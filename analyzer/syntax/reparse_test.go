@@ -47,6 +47,7 @@ func TestReparseOfSmallChanges(t *testing.T) {
 		{"x = 1\ny = 2\nz = 3\n", "x = '''1\ny = 2\nz = 3\n"},
 		{"x = 1\ny = 2\nz = '''a'''\n", "x = '''1\ny = 2\nz = '''a'''\n"},
 		{"x = 1\ny = 2\nz = 3\n", "x = 1\ny = \\\nz = 3\n"},
+		{"x, .5\n\n'a'\nb\n", "x, .5\\\n\n'a'\nb\n"},
 		{"x = 1\ny = 2\n(z)\n", "x = 1\ny = 2 +\n(z)\n"},
 		{"@a\ndef f(): pass\ng\n", "@a\nf\ng\n"},
 		{"a; b\nc\n", "a; d\nc\n"},
