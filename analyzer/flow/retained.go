@@ -142,12 +142,13 @@ func (in *interpreter) handOver(reached atoms) {
 	if len(in.retentions) == 0 {
 		return
 	}
+	seen := map[Atom]bool{}
 	for _, x := range reached {
 		switch info := &in.atoms[x]; info.kind {
 		case atomOrigin:
 			in.needsRetained(Symbol(x))
 		case atomCarried, atomChained:
-			in.needsEarlier(info.header, info.header.back[info.place].reach, map[Atom]bool{})
+			in.needsEarlier(info.header, info.header.back[info.place].reach, seen)
 		}
 	}
 }
@@ -165,10 +166,6 @@ func (in *interpreter) needsRetained(f Symbol) {
 // backward in it may have kept.
 func (in *interpreter) needsEarlier(l *loop, as atoms, seen map[Atom]bool) {
 	for _, x := range as {
-		if seen[x] {
-			continue
-		}
-		seen[x] = true
 		switch info := &in.atoms[x]; info.kind {
 		case atomOrigin:
 			if !l.encloses(info.loop) {
@@ -178,7 +175,10 @@ func (in *interpreter) needsEarlier(l *loop, as atoms, seen map[Atom]bool) {
 				r.needed = r.needed || l.encloses(r.loop)
 			}
 		case atomCarried, atomChained:
-			in.needsEarlier(info.header, info.header.back[info.place].reach, seen)
+			if !seen[x] {
+				seen[x] = true
+				in.needsEarlier(info.header, info.header.back[info.place].reach, seen)
+			}
 		}
 	}
 }
