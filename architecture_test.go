@@ -30,7 +30,7 @@ var layers = map[string][]string{
 	"analyzer/torch":    {"analyzer/text", "analyzer/syntax", "analyzer/names"},
 	"analyzer/flow":     {"analyzer/text", "analyzer/syntax", "analyzer/names", "analyzer/torch"},
 	"rules":             {"analyzer/text", "analyzer/syntax", "analyzer/names", "analyzer/torch", "analyzer/flow"},
-	"rules/failures":    {"analyzer/text", "analyzer/syntax", "analyzer/crash", "rules"},
+	"rules/failures":    {"analyzer/text", "analyzer/syntax", "analyzer/sources", "analyzer/crash", "rules"},
 	"rules/eval":        {"analyzer/sources", "analyzer/text", "rules"},
 	"report":            {"analyzer/notebook", "analyzer/sources", "analyzer/text", "rules"},
 	"analyzer/crash":    {"analyzer/text"},

@@ -77,6 +77,7 @@ type Pass struct {
 // goroutines.
 type Checker struct {
 	rules     []*Rule
+	resolver  *names.Resolver
 	workspace *flow.Workspace
 }
 
@@ -94,12 +95,11 @@ type Files struct {
 
 // With returns a checker of the same rules that reads imports from files.
 func (c *Checker) With(files Files) *Checker {
-	out := &Checker{rules: c.rules}
-	if files.None {
-		out.workspace = flow.NewWorkspace(names.NewResolver(nil))
-	} else {
-		out.workspace = flow.NewWorkspace(names.NewResolver(names.NewDisk(files.Open, files.Within...)))
+	out := &Checker{rules: c.rules, resolver: names.NewResolver(nil)}
+	if !files.None {
+		out.resolver = names.NewResolver(names.NewDisk(files.Open, files.Within...))
 	}
+	out.workspace = flow.NewWorkspace(out.resolver)
 	return out
 }
 

@@ -25,16 +25,16 @@ func (d *Diagnoser) conclude(ctx context.Context, in *incident) (*Diagnosis, err
 	}
 	e := s.initiating
 	in.borrowStep(e)
+	course := in.courseOf(e)
 	var suspects []Suspect
 	var missing []string
-	if e.Page.Family == memoryFamily {
-		// A leak is no suspect for a failure that is not about memory.
+	if e.Page.Family == memoryFamily || slices.ContainsFunc(e.Page.Related, isRule) {
+		// A leak is no suspect for a failure that has nothing to do with one.
 		var err error
-		if suspects, missing, err = d.findSuspects(ctx, e.Traceback); err != nil {
+		if suspects, missing, err = d.findSuspects(ctx, e, course); err != nil {
 			return nil, err
 		}
 	}
-	course := in.courseOf(e)
 	page, v := e.Page, verdict{}
 	if refine := refiners[page.ID]; refine != nil {
 		v = refine(&inquiry{
@@ -53,7 +53,10 @@ func (d *Diagnoser) conclude(ctx context.Context, in *incident) (*Diagnosis, err
 	diag.Failure, diag.Family, diag.Title = page.ID, page.Family, page.Title
 	diag.Cause, diag.Confidence, diag.Arithmetic = strings.TrimSpace(v.cause), v.confidence, v.arithmetic
 	diag.Alternatives, diag.Suspects = v.alternatives, suspects
-	diag.Fix = slices.Concat(suspectFixes(suspects, diag.Failure), e.ownFixes(in.details(e), v.fields), filled(page.Fixes, v.fields))
+	diag.Fix = slices.Concat(suspectFixes(suspects, page), e.ownFixes(in.details(e), v.fields), filled(page.Fixes, v.fields))
+	if page.Family != memoryFamily && len(suspects) > 0 {
+		diag.Cause += fmt.Sprintf(" In the code that is %s (%s).", suspects[0].place(), suspects[0].Code)
+	}
 	diag.Verify = page.Verify
 	diag.Missing = distinct(slices.Concat(v.missing, missing, page.Missing))
 
@@ -81,20 +84,9 @@ func (in *incident) borrowStep(e *Event) {
 	}
 }
 
-// suspectFixes turns the suspects that explain the failure into the first
-// things to do.
-func suspectFixes(suspects []Suspect, failure string) []Fix {
-	var fixes []Fix
-	if failure != cudaOOM+"graph-retained" && failure != cudaOOM+"eval-accumulation" {
-		return nil
-	}
-	for _, s := range suspects {
-		if len(fixes) < 3 && (s.Grows == DeviceGraph || s.Grows == DeviceValues || s.Evaluation) {
-			fixes = append(fixes, Fix{Title: fmt.Sprintf("Fix %s in %s", s.Code, s.place()), Detail: advice(s.Message)})
-		}
-	}
-	return fixes
-}
+// isRule reports whether a related page is that of a rule of the static
+// analysis.
+func isRule(id string) bool { return strings.HasPrefix(id, "GL") }
 
 // advice is the last sentence of a finding's message, which says what to do. The
 // others are shown with the suspect.

@@ -30,6 +30,9 @@ type Options struct {
 	Roots []string
 	// Suspects analyses one file of a traceback. Nil finds none.
 	Suspects func(ctx context.Context, file File) ([]Suspect, error)
+	// Imports lists the files of the folders that a file imports, which may keep
+	// what the failure is about too. Nil lists none.
+	Imports func(ctx context.Context, file File) ([]File, error)
 }
 
 // A Diagnoser explains failed runs from their logs. It has no state: one may be

@@ -124,12 +124,16 @@ type Verify struct {
 	Expect  string `json:"expect"`
 }
 
-// Suspect is a finding of the static analysis in a file of the traceback.
+// Suspect is a finding of the static analysis in a file of the traceback, or in
+// one that such a file imports.
 type Suspect struct {
-	Path    string `json:"path"` // relative to the workspace folder, with slashes
+	Path    string `json:"path"`           // relative to the workspace folder, with slashes
+	Cell    int    `json:"cell,omitempty"` // of a notebook, from 1; lines count from its start
 	Range   Range  `json:"range"`
 	Code    string `json:"code"`
 	Message string `json:"message"`
+	// Why says what speaks for it, and what against.
+	Why string `json:"why"`
 
 	Severity Severity `json:"-"`
 	// Function is the name of the function that encloses the finding, empty at
@@ -137,13 +141,23 @@ type Suspect struct {
 	Function string `json:"-"`
 	// Grows is the memory that the finding makes grow.
 	Grows Grows `json:"-"`
+	// PerEpoch says that it grows once an epoch, not with each step.
+	PerEpoch bool `json:"-"`
 	// Evaluation says that the code runs a model to evaluate it.
 	Evaluation bool `json:"-"`
 
 	onStack bool
+	score   int
+	// contradicted says that what was measured is not what it makes grow.
+	contradicted bool
 }
 
-func (s *Suspect) place() string { return fmt.Sprintf("%s:%d", s.Path, s.Range.Start.Line) }
+func (s *Suspect) place() string {
+	if s.Cell > 0 {
+		return fmt.Sprintf("%s, cell %d, line %d", s.Path, s.Cell, s.Range.Start.Line)
+	}
+	return fmt.Sprintf("%s:%d", s.Path, s.Range.Start.Line)
+}
 
 // Severity orders suspects.
 type Severity int

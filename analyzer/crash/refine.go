@@ -76,7 +76,7 @@ func (c *inquiry) late() bool {
 func (c *inquiry) explains() *Suspect {
 	for i := range c.suspects {
 		s := &c.suspects[i]
-		if s.Grows == DeviceGraph || s.Grows == DeviceValues {
+		if (s.Grows == DeviceGraph || s.Grows == DeviceValues) && !s.contradicted {
 			return s
 		}
 	}

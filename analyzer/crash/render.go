@@ -36,7 +36,7 @@ func (d *Diagnosis) sections() []section {
 
 	var suspects []item
 	for _, s := range d.Suspects {
-		suspects = append(suspects, item{head: fmt.Sprintf("%s:%d:%d %s", s.Path, s.Range.Start.Line, s.Range.Start.Column, s.Code), detail: []string{s.Message}})
+		suspects = append(suspects, item{head: s.head(), detail: present(distinct([]string{s.Message, s.Why}))})
 	}
 	add("Suspects in your code", suspects)
 
@@ -84,6 +84,15 @@ func (d *Diagnosis) sections() []section {
 	}
 	add("What is missing to be sure", missing)
 	return list
+}
+
+// head is the place of a suspect as editors read it, and its rule.
+func (s *Suspect) head() string {
+	p := s.Range.Start
+	if s.Cell > 0 {
+		return fmt.Sprintf("%s:cell %d:%d:%d %s", s.Path, s.Cell, p.Line, p.Column, s.Code)
+	}
+	return fmt.Sprintf("%s:%d:%d %s", s.Path, p.Line, p.Column, s.Code)
 }
 
 func (i *Initiating) describe() string {

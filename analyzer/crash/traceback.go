@@ -19,6 +19,8 @@ type Frame struct {
 	Func string // empty where the traceback names none
 	Code string // the source line, if shown
 	At   int    // line of the log
+
+	cell int // number in its notebook, from 1, once that was found
 }
 
 // String is the call as a line: place, function, source.

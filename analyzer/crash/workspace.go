@@ -15,9 +15,12 @@ import (
 	"strings"
 )
 
-// maxSource bounds the size of a file that is read for suspects, as the
-// analysis itself does.
-const maxSource = 1 << 20
+// Bounds on the size of a file that is read for suspects, as the analysis itself
+// has them; most of a notebook is what its code has put out.
+const (
+	maxSource   = 1 << 20
+	maxNotebook = 64 << 20
+)
 
 // maxIndexed bounds how many directory entries are looked at to find files.
 const maxIndexed = 50_000
@@ -41,8 +44,10 @@ type workspace struct {
 type folder struct {
 	root *os.Root
 	abs  []string // its absolute path, as given and with links resolved; with slashes
-	// names are the Python files in it by their base name, once they are needed.
-	names map[string][]string
+	// names are the Python files in it by their base name, and notebooks the
+	// notebooks, once they are needed.
+	names     map[string][]string
+	notebooks []string
 }
 
 // openWorkspace opens the folders; those that cannot be opened hold no files.
@@ -72,22 +77,19 @@ func (w *workspace) close() {
 }
 
 var (
-	libraryPath = regexp.MustCompile(`(?i)(?:^|/)(?:site-packages|dist-packages|node_modules)/|/lib(?:64)?/python\d|/lib/python/|^/usr/lib/|/(?:anaconda|miniconda|conda)\d*/|^/opt/(?:conda|pytorch)/|(?:^|/)python\d[^/]*/lib/|^<|^(?:/usr/local|/usr|/opt/\w+|.*/(?:\.?venv|env))/bin/|/torch/(?:nn|utils|distributed|optim|autograd|cuda|_dynamo)/`)
+	libraryPath = regexp.MustCompile(`(?i)(?:^|/)(?:site-packages|dist-packages|node_modules)/|/lib(?:64)?/python\d|/lib/python/|^/usr/lib/|/(?:anaconda|miniconda|conda)\d*/|^/opt/(?:conda|pytorch)/|(?:^|/)python\d[^/]*/lib/|^<|^(?:/usr/local|/usr|/opt/\w+|.*/(?:\.?venv|env))/bin/|/torch/(?:nn|utils|distributed|optim|autograd|cuda|_dynamo)/|/torchinductor_[^/]+/|/transformers_modules/|^/databricks/`)
+	cellPath    = regexp.MustCompile(`^(?:Cell In ?\[|Input In ?\[|In ?\[\d+\]|<ipython-input-|<command-\d|/tmp/ipykernel_\d+/|.*/ipykernel_\d+[/\\])`)
 	drive       = regexp.MustCompile(`^[A-Za-z]:`)
 )
 
 // libraryFrame reports whether a frame is code of an installed package, of
 // Python itself or of no file, rather than of the user.
 func libraryFrame(p string) bool {
-	p = strings.ReplaceAll(p, `\`, "/")
-	return libraryPath.MatchString(p) || strings.HasPrefix(p, "Cell In[") || strings.HasPrefix(p, "Input In [")
+	return !cellPath.MatchString(p) && libraryPath.MatchString(strings.ReplaceAll(p, `\`, "/"))
 }
 
 // userFrame is the opposite, for frames of files and of notebook cells.
-func userFrame(f Frame) bool {
-	return !libraryFrame(f.Path) || strings.HasPrefix(f.Path, "Cell In[") || strings.HasPrefix(f.Path, "Input In [") ||
-		strings.HasPrefix(f.Path, "<ipython-input-")
-}
+func userFrame(f Frame) bool { return !libraryFrame(f.Path) }
 
 // locate finds the file of the workspace that calls of a traceback mean by a
 // path: the file itself where the path lies in the workspace, else the only one
@@ -131,10 +133,10 @@ func (w *workspace) locate(ctx context.Context, name string, calls []Frame) (Fil
 			}
 		}
 	}
-	switch len(best) {
-	case 0:
+	if len(best) == 0 {
 		return File{}, fmt.Errorf("%s is not in the workspace: %w", name, fs.ErrNotExist)
-	case 1:
+	}
+	if len(best) == 1 {
 		file, err := best[0].folder.read(best[0].rel)
 		whole := most == strings.Count(best[0].rel, "/")+1 || most == strings.Count(clean, "/")+1
 		if err == nil && !whole && !file.agrees(calls) {
@@ -142,7 +144,49 @@ func (w *workspace) locate(ctx context.Context, name string, calls []Frame) (Fil
 		}
 		return file, err
 	}
+	// Of several the one counts that has the source lines of the traceback.
+	var agreeing []File
+	for _, m := range best[:min(len(best), maxNamesakes)] {
+		if file, err := m.folder.read(m.rel); err == nil && file.agrees(calls) {
+			agreeing = append(agreeing, file)
+		}
+	}
+	if len(agreeing) == 1 {
+		return agreeing[0], nil
+	}
 	return File{}, fmt.Errorf("%s could be %s or %s: %w", name, best[0].rel, best[1].rel, errAmbiguous)
+}
+
+// maxNamesakes bounds the files of one name that are read to tell them apart.
+const maxNamesakes = 24
+
+// installed is the part of a path within site-packages, which a project that was
+// installed shares with its source.
+var installed = regexp.MustCompile(`(?:site|dist)-packages/([\w.-]+/.+\.py)$`)
+
+// locateInstalled finds the file of the workspace that was installed as the
+// given file of a library: one with the same path from its package on, and the
+// same source lines.
+func (w *workspace) locateInstalled(ctx context.Context, name string, calls []Frame) (File, error) {
+	m := installed.FindStringSubmatch(strings.ReplaceAll(name, `\`, "/"))
+	if m == nil {
+		return File{}, fs.ErrNotExist
+	}
+	for i := range w.folders {
+		f := &w.folders[i]
+		if err := f.index(ctx); err != nil {
+			return File{}, err
+		}
+		for _, rel := range f.names[path.Base(m[1])] {
+			if rel != m[1] && !strings.HasSuffix(rel, "/"+m[1]) {
+				continue
+			}
+			if file, err := f.read(rel); err == nil && file.agrees(calls) {
+				return file, nil
+			}
+		}
+	}
+	return File{}, fs.ErrNotExist
 }
 
 // agrees reports whether the file has all source lines that calls show, of
@@ -206,15 +250,20 @@ func (f *folder) read(rel string) (File, error) {
 		return File{}, err
 	case !info.Mode().IsRegular():
 		return File{}, fmt.Errorf("%s is not a file: %w", rel, fs.ErrInvalid)
-	case info.Size() > maxSource:
-		return File{}, fmt.Errorf("%s is larger than %v", rel, Size(maxSource))
+	}
+	limit := int64(maxSource)
+	if path.Ext(rel) == ".ipynb" {
+		limit = maxNotebook
+	}
+	if info.Size() > limit {
+		return File{}, fmt.Errorf("%s is larger than %v", rel, Size(limit))
 	}
 	file, err := f.root.Open(filepath.FromSlash(rel))
 	if err != nil {
 		return File{}, err
 	}
 	defer file.Close()
-	text, err := io.ReadAll(io.LimitReader(file, maxSource))
+	text, err := io.ReadAll(io.LimitReader(file, limit))
 	if err != nil {
 		return File{}, fmt.Errorf("read %s: %w", rel, err)
 	}
@@ -243,6 +292,8 @@ func (f *folder) index(ctx context.Context) error {
 			return fs.SkipDir
 		case !d.IsDir() && path.Ext(p) == ".py":
 			f.names[d.Name()] = append(f.names[d.Name()], p)
+		case !d.IsDir() && path.Ext(p) == ".ipynb":
+			f.notebooks = append(f.notebooks, p)
 		}
 		return nil
 	})
@@ -259,115 +310,4 @@ func commonEnd(a, b string) int {
 		n++
 	}
 	return n
-}
-
-// findSuspects runs the static analysis on the user's files of a traceback and
-// of what led to it. What could not be looked up becomes a missing fact.
-func (d *Diagnoser) findSuspects(ctx context.Context, t *Traceback) (suspects []Suspect, missing []string, err error) {
-	if d.opts.Suspects == nil || t == nil || len(d.opts.Roots) == 0 {
-		return nil, nil, nil
-	}
-	w := openWorkspace(d.opts.Roots)
-	defer w.close()
-
-	var order []string // files, innermost first
-	files := make(map[string]File)
-	frames := make(map[string][]Frame)
-	var elsewhere []string
-	looked := make(map[string]string) // path in the log → name of the file
-	calls := userFrames(t)
-	for _, f := range calls {
-		name, done := looked[f.Path]
-		if !done {
-			of := slices.DeleteFunc(slices.Clone(calls), func(c Frame) bool { return c.Path != f.Path })
-			file, err := w.locate(ctx, f.Path, of)
-			switch {
-			case ctx.Err() != nil:
-				return nil, nil, ctx.Err()
-			case errors.Is(err, errAmbiguous):
-				missing = append(missing, "which file the traceback means: "+strings.TrimSuffix(err.Error(), ": "+errAmbiguous.Error()))
-			case err != nil:
-				elsewhere = append(elsewhere, f.Path)
-			default:
-				name = file.Name()
-				if _, seen := files[name]; !seen {
-					files[name] = file
-					order = append(order, name)
-				}
-			}
-			looked[f.Path] = name
-		}
-		if name != "" {
-			frames[name] = append(frames[name], f)
-		}
-	}
-	if len(order) == 0 && len(elsewhere) > 0 {
-		missing = append(missing, fmt.Sprintf("the code: %s is not in the workspace, so it was not analysed", elsewhere[0]))
-	}
-	for _, name := range order {
-		found, err := d.opts.Suspects(ctx, files[name])
-		if ctx.Err() != nil {
-			return nil, nil, ctx.Err()
-		}
-		if err != nil {
-			missing = append(missing, fmt.Sprintf("findings for %s: %v", files[name].Path, err))
-			continue
-		}
-		for _, s := range found {
-			s.onStack = slices.ContainsFunc(frames[name], func(f Frame) bool { return onStack(f, s) })
-			suspects = append(suspects, s)
-		}
-	}
-	slices.SortStableFunc(suspects, func(a, b Suspect) int {
-		switch {
-		case a.onStack != b.onStack && a.onStack:
-			return -1
-		case a.onStack != b.onStack:
-			return 1
-		case a.Severity != b.Severity:
-			return int(a.Severity - b.Severity)
-		}
-		return 0
-	})
-	return suspects[:min(len(suspects), maxSuspects)], missing, nil
-}
-
-const maxSuspects = 20
-
-// userFrames are the calls in the user's own code of t, of the forward pass it
-// belongs to, of what caused it and of what reports it, innermost first and each file's calls together as they
-// come.
-func userFrames(t *Traceback) []Frame {
-	var frames []Frame
-	seen := 0
-	var visit func(*Traceback)
-	visit = func(t *Traceback) {
-		if t == nil || seen > maxChain {
-			return
-		}
-		seen++
-		for i := len(t.Frames) - 1; i >= 0; i-- {
-			if f := t.Frames[i]; userFrame(f) && path.Ext(strings.ReplaceAll(f.Path, `\`, "/")) == ".py" {
-				frames = append(frames, f)
-			}
-		}
-		visit(t.Forward)
-		visit(t.Cause)
-		visit(t.Outer)
-	}
-	visit(t)
-	return frames
-}
-
-// onStack reports whether a finding lies in the function that a call of the
-// traceback was in.
-func onStack(f Frame, s Suspect) bool {
-	if s.Range.Start.Line <= f.Line && f.Line <= s.Range.End.Line {
-		return true
-	}
-	if f.Func == "<module>" {
-		return s.Function == ""
-	}
-	name := f.function()
-	return name != "" && name == s.Function
 }

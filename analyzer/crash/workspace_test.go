@@ -1,8 +1,6 @@
 package crash
 
 import (
-	"context"
-	"errors"
 	"io/fs"
 	"os"
 	"path/filepath"
@@ -133,48 +131,96 @@ func TestLibraryFrames(t *testing.T) {
 	}
 }
 
-func TestSuspectsAreRanked(t *testing.T) {
-	root := project(t, "train.py", "model.py")
-	at := func(line int) Range { return Range{Position{line, 1}, Position{line, 9}} }
-	found := map[string][]Suspect{
-		"train.py": {
-			{Path: "train.py", Range: at(3), Code: "hint elsewhere", Severity: SeverityHint, Function: "log"},
-			{Path: "train.py", Range: at(5), Code: "error elsewhere", Severity: SeverityError, Function: "log"},
-			{Path: "train.py", Range: at(8), Code: "warning on the stack", Severity: SeverityWarning, Function: "fit"},
-			{Path: "train.py", Range: at(30), Code: "error at module level", Severity: SeverityError},
-		},
-		"model.py": {{Path: "model.py", Range: at(2), Code: "error in a method", Severity: SeverityError, Function: "forward"}},
-	}
-	var asked []string
-	d := New(Options{Roots: []string{root}, Suspects: func(_ context.Context, f File) ([]Suspect, error) {
-		asked = append(asked, f.Path)
-		return found[f.Path], nil
-	}})
-	trace := &Traceback{Frames: []Frame{
-		{Path: "/app/train.py", Line: 40, Func: "<module>"}, {Path: "/app/train.py", Line: 9, Func: "fit"},
-		{Path: "/usr/lib/python3/dist-packages/torch/x.py", Line: 1, Func: "log"}, {Path: "/app/model.py", Line: 7, Func: "Net.forward"},
-		{Path: "/app/gone.py", Line: 7, Func: "f"},
-	}}
-	got, missing, err := d.findSuspects(t.Context(), trace)
-	require.NoError(t, err)
-	var codes []string
-	for _, s := range got {
-		codes = append(codes, s.Code)
-	}
-	assert.Equal(t, []string{"error in a method", "error at module level", "warning on the stack", "error elsewhere", "hint elsewhere"}, codes)
-	assert.Equal(t, []string{"model.py", "train.py"}, asked, "each file once, innermost first")
-	assert.Empty(t, missing)
+func write(t *testing.T, dir, name, text string) {
+	t.Helper()
+	full := filepath.Join(dir, filepath.FromSlash(name))
+	require.NoError(t, os.MkdirAll(filepath.Dir(full), 0o755))
+	require.NoError(t, os.WriteFile(full, []byte(text), 0o644))
 }
 
-func TestFailingAnalysisIsAMissingFact(t *testing.T) {
-	root := project(t, "train.py")
-	d := New(Options{Roots: []string{root}, Suspects: func(context.Context, File) ([]Suspect, error) { return nil, errors.New("not Python") }})
-	got, missing, err := d.findSuspects(t.Context(), &Traceback{Frames: []Frame{{Path: "/app/train.py", Line: 1, Func: "f"}}})
+func TestOfNamesakesTheOneWithTheCodeCounts(t *testing.T) {
+	root := t.TempDir()
+	write(t, root, "a/train.py", "def fit():\n    loss.backward()\n")
+	write(t, root, "b/train.py", "def fit():\n    total.backward()\n")
+	write(t, root, "c/train.py", "def run():\n    total.backward()\n")
+	got, err := located(t, root, "/app/train.py", Frame{Func: "fit", Code: "total.backward()"})
 	require.NoError(t, err)
-	assert.Empty(t, got)
-	assert.Equal(t, []string{"findings for train.py: not Python"}, missing)
+	assert.Equal(t, "b/train.py", got)
+	_, err = located(t, root, "/app/train.py", Frame{Code: "total.backward()"})
+	assert.ErrorIs(t, err, errAmbiguous)
+}
 
-	_, missing, err = d.findSuspects(t.Context(), &Traceback{Frames: []Frame{{Path: "/app/other.py", Line: 1, Func: "f"}}})
+func TestInstalledProjectsAreFoundInTheirSource(t *testing.T) {
+	root := t.TempDir()
+	write(t, root, "src/birds/train.py", "def fit():\n    loss.backward()\n")
+	write(t, root, "train.py", "def fit():\n    loss.backward()\n")
+	w := openWorkspace([]string{root})
+	defer w.close()
+	call := Frame{Func: "fit", Code: "loss.backward()"}
+	got, err := w.locateInstalled(t.Context(), "/usr/lib/python3.11/site-packages/birds/train.py", []Frame{call})
 	require.NoError(t, err)
-	assert.Equal(t, []string{"the code: /app/other.py is not in the workspace, so it was not analysed"}, missing)
+	assert.Equal(t, "src/birds/train.py", got.Path)
+	for name, c := range map[string]struct {
+		path string
+		call Frame
+	}{
+		"other code":    {"/usr/lib/python3.11/site-packages/birds/train.py", Frame{Func: "fit", Code: "x()"}},
+		"other package": {"/usr/lib/python3.11/site-packages/fish/train.py", call},
+		"no package":    {"/usr/lib/python3.11/site-packages/train.py", call},
+	} {
+		t.Run(name, func(t *testing.T) {
+			_, err := w.locateInstalled(t.Context(), c.path, []Frame{c.call})
+			assert.ErrorIs(t, err, fs.ErrNotExist)
+		})
+	}
+}
+
+const notebookText = `{"cells": [
+ {"cell_type": "markdown", "source": ["# title"]},
+ {"cell_type": "code", "execution_count": 2, "source": ["def fit(x):\n", "    loss.backward()"]},
+ {"cell_type": "code", "execution_count": 3, "source": "x = 1\nfit(x)"},
+ {"cell_type": "code", "execution_count": 9, "source": "y = 1\ny += 1"}
+]}`
+
+func TestCallsInCellsAreFound(t *testing.T) {
+	for name, c := range map[string]struct {
+		call Frame
+		cell int
+	}{
+		"by the number":                     {Frame{Path: "Cell In[3]", Line: 2, Code: "fit(x)"}, 3},
+		"by the number alone":               {Frame{Path: "Cell In[3]", Line: 2}, 3},
+		"of older IPython":                  {Frame{Path: "<ipython-input-2-0a1b>", Line: 2, Code: "loss.backward()"}, 2},
+		"run again since":                   {Frame{Path: "Cell In[7]", Line: 2, Code: "fit(x)"}, 3},
+		"the kernel's own file":             {Frame{Path: "/tmp/ipykernel_34/3349.py", Line: 2, Code: "loss.backward()"}, 2},
+		"run again since, nothing to tell":  {Frame{Path: "Cell In[7]", Line: 2}, 0},
+		"the number of another cell by now": {Frame{Path: "Cell In[9]", Line: 2, Code: "fit(x)"}, 3},
+		"a line that is not there":          {Frame{Path: "Cell In[3]", Line: 9}, 0},
+		"code that is nowhere":              {Frame{Path: "Cell In[3]", Line: 2, Code: "gone()"}, 0},
+	} {
+		t.Run(name, func(t *testing.T) {
+			placed := placeInCells([]byte(notebookText), []Frame{c.call})
+			if c.cell == 0 {
+				assert.Empty(t, placed)
+				return
+			}
+			require.Len(t, placed, 1)
+			assert.Equal(t, c.cell, placed[0].cell)
+		})
+	}
+	assert.Empty(t, placeInCells([]byte("no JSON"), []Frame{{Path: "Cell In[3]", Line: 1}}))
+
+	root := t.TempDir()
+	write(t, root, "work/birds.ipynb", notebookText)
+	write(t, root, "other.ipynb", `{"cells": [{"cell_type": "code", "execution_count": 3, "source": "z"}]}`)
+	w := openWorkspace([]string{root})
+	defer w.close()
+	calls := []Frame{{Path: "Cell In[2]", Line: 2, Code: "loss.backward()"}, {Path: "Cell In[3]", Line: 2, Code: "fit(x)"}}
+	file, placed, err := w.locateCells(t.Context(), calls)
+	require.NoError(t, err)
+	assert.Equal(t, "work/birds.ipynb", file.Path)
+	assert.Len(t, placed, 2)
+	_, _, err = w.locateCells(t.Context(), []Frame{{Path: "Cell In[3]", Line: 1}})
+	assert.ErrorIs(t, err, errAmbiguous)
+	_, _, err = w.locateCells(t.Context(), []Frame{{Path: "Cell In[77]", Line: 1}})
+	assert.ErrorIs(t, err, fs.ErrNotExist)
 }
