@@ -376,7 +376,10 @@ func (in *interpreter) run(n syntax.NodeID, c *code, receiver *Value, args argum
 		in.leave(f, ends)
 	}
 	end := merge(base, in.noteResets(syntax.NoNode), ends...)
-	in.frame, in.off, in.limit = outer, off, limit
+	if c.grad != torch.GradUnchanged {
+		in.off = off
+	} // else set_grad_enabled(False) outlasts the function that says so
+	in.frame, in.limit = outer, limit
 	in.raised = end == nil
 	if end == nil { // it always raises: an abstract method, or a check that failed
 		in.state = base

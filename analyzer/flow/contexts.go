@@ -152,6 +152,14 @@ func takesMore(t *syntax.Tree, function syntax.NodeID) bool {
 	return false
 }
 
+// bare is an expression without the parentheses around it.
+func bare(t *syntax.Tree, n syntax.NodeID) syntax.NodeID {
+	for n >= 0 && t.Kind(n) == syntax.ParenthesizedExpression {
+		n = t.First(n)
+	}
+	return n
+}
+
 // displayed are the elements of a tuple or list display, else n itself.
 func displayed(t *syntax.Tree, n syntax.NodeID) []syntax.NodeID {
 	switch t.Kind(n) {
@@ -313,7 +321,7 @@ func (f *customFunction) definition(name string, at syntax.NodeID) syntax.NodeID
 		}
 		left := t.Child(n, syntax.FieldLeft)
 		if t.Text(left) == name {
-			found = t.Child(n, syntax.FieldRight)
+			found = bare(t, t.Child(n, syntax.FieldRight))
 		} else if slices.Contains(unpackedTo(t, left), name) {
 			found = syntax.NoNode
 		}
@@ -363,7 +371,7 @@ func (f *customFunction) clears(name string) bool {
 	for n := f.backward; n < t.End(f.backward); n++ {
 		switch t.Kind(n) {
 		case syntax.Assignment:
-			if t.Text(t.Child(n, syntax.FieldLeft)) == context+"."+name && t.Kind(t.Child(n, syntax.FieldRight)) == syntax.None {
+			if t.Text(t.Child(n, syntax.FieldLeft)) == context+"."+name && t.Kind(bare(t, t.Child(n, syntax.FieldRight))) == syntax.None {
 				return true
 			}
 		case syntax.DeleteStatement:

@@ -118,10 +118,12 @@ func (in *interpreter) whileLoop(n syntax.NodeID) {
 }
 
 // try runs a try statement: a handler starts from what was there before the
-// body, since the body may fail at once.
+// body, since the body may fail at once. Whatever leaves the statement runs its
+// finally clause first.
 func (in *interpreter) try(n syntax.NodeID) {
 	t := in.tree()
 	base := in.state
+	left := in.frame.exits()
 	in.state = base.push()
 	in.block(t.Child(n, syntax.FieldBody))
 	done := in.state
@@ -150,12 +152,49 @@ func (in *interpreter) try(n syntax.NodeID) {
 		}
 	}
 	in.state = merge(base, nil, append(ends, done)...)
-	if finally >= 0 && in.state != nil {
+	if finally < 0 {
+		return
+	}
+	run := func() {
 		for d := range t.Children(finally) {
-			if t.Kind(d) == syntax.Block {
+			if t.Kind(d) == syntax.Block && in.state != nil {
 				in.block(d)
 			}
 		}
+	}
+	run()
+	after := in.state
+	in.frame.leaveThrough(left, func(exit *state) *state {
+		in.state = exit
+		run()
+		return in.state
+	})
+	in.state = after
+}
+
+// exits counts the paths that have left the running loop or function.
+func (f *frame) exits() (counts [3]int) {
+	counts[0] = len(f.returns)
+	if k := len(f.loops); k > 0 {
+		counts[1], counts[2] = len(f.loops[k-1].breaks), len(f.loops[k-1].continues)
+	}
+	return counts
+}
+
+// leaveThrough replaces the ends of the paths that have left since exits was
+// asked.
+func (f *frame) leaveThrough(since [3]int, replace func(*state) *state) {
+	replaceAll := func(ends []*state) {
+		for i, end := range ends {
+			if end != nil {
+				ends[i] = replace(end)
+			}
+		}
+	}
+	replaceAll(f.returns[since[0]:])
+	if k := len(f.loops); k > 0 {
+		replaceAll(f.loops[k-1].breaks[since[1]:])
+		replaceAll(f.loops[k-1].continues[since[2]:])
 	}
 }
 
@@ -164,6 +203,7 @@ func (in *interpreter) try(n syntax.NodeID) {
 func (in *interpreter) with(n syntax.NodeID) {
 	t := in.tree()
 	was := in.off
+	defer func() { in.off = was }()
 	var managers []*Value
 	clause := t.First(n)
 	for item := range t.Children(clause) {
@@ -190,7 +230,6 @@ func (in *interpreter) with(n syntax.NodeID) {
 		}
 	}
 	in.block(t.Child(n, syntax.FieldBody))
-	in.off = was
 	for _, m := range slices.Backward(managers) {
 		in.exit(clause, m)
 	}

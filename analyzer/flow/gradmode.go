@@ -48,9 +48,7 @@ func (in *interpreter) enterObject(n syntax.NodeID, id ObjectID) (torch.GradMode
 		if enter == nil {
 			return torch.GradUnchanged, object(id)
 		}
-		in.entering = torch.GradUnchanged
-		v := in.apply(n, enter, arguments{})
-		return in.entering, v
+		return torch.GradUnchanged, in.apply(n, enter, arguments{}) // what it enters stays entered
 	case objectGenerator:
 		v := in.resume(n, id)
 		if info.code != nil && info.code.context {
@@ -79,14 +77,6 @@ func (in *interpreter) exit(n syntax.NodeID, manager *Value) {
 	}
 }
 
-// recording is the grad mode that runs.
-func (in *interpreter) recording() torch.GradMode {
-	if in.off {
-		return torch.GradOff
-	}
-	return torch.GradOn
-}
-
 // newGuard is a call of one of PyTorch's grad-mode contexts: a context manager
 // that is a decorator too. Without parentheses it is given the function itself.
 func (in *interpreter) newGuard(n syntax.NodeID, name string, mode torch.GradMode, first *Value) *Value {
@@ -102,7 +92,6 @@ func (in *interpreter) newGuard(n syntax.NodeID, name string, mode torch.GradMod
 		t := in.tree()
 		if on, known := v.truth(); known && t.Kind(t.Parent(n)) == syntax.ExpressionStatement {
 			in.off = !on // set_grad_enabled(False) works as a statement as well
-			in.entering = in.recording()
 		}
 	}
 	return v

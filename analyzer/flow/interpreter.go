@@ -134,8 +134,6 @@ type execution struct {
 	backwards, optimizes bool
 	// recursions are the functions that run as loops over calls of themselves.
 	recursions []*recursion
-	// entering is what the running __enter__ has done to grad mode so far.
-	entering torch.GradMode
 }
 
 // interpreter runs code over abstract values.

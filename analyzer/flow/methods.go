@@ -11,9 +11,11 @@ import (
 // backward, container, module and tensor methods. It returns nil for others.
 func (in *interpreter) methodCall(n, receiver syntax.NodeID, obj *Value, name string, args arguments) *Value {
 	if name == "__enter__" && in.isGuard(obj) {
-		in.enter(n, obj)
-		in.entering = in.recording()
-		return obj
+		return in.enter(n, obj)
+	}
+	if name == "__exit__" && in.isGuard(obj) {
+		in.off = false
+		return noValue
 	}
 	if name == "zero_grad" {
 		in.resetsGradients(n, args.isTrue("set_to_none"))

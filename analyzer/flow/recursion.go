@@ -18,14 +18,8 @@ func (in *interpreter) parameterNames(c *code) []syntax.NodeID {
 	t := c.module.Tree
 	names := []syntax.NodeID{}
 	for p := range t.Children(t.Child(c.node, syntax.FieldParameters)) {
-		name := p
-		switch t.Kind(p) {
-		case syntax.Identifier:
-		case syntax.DefaultParameter, syntax.TypedDefaultParameter:
-			name = t.Child(p, syntax.FieldName)
-		case syntax.TypedParameter:
-			name = t.First(p)
-		default:
+		name := parameterName(t, p)
+		if k := t.Kind(p); k == syntax.ListSplatPattern || k == syntax.DictionarySplatPattern {
 			return nil
 		}
 		if t.Kind(name) != syntax.Identifier {

@@ -208,7 +208,7 @@ func (in *interpreter) summaryOf(key summaryKey, c *code, caller *interpreter, r
 	case in.spending > maxForeignSteps, in.raised:
 		s.use = unknowable
 		return s
-	case in.oldestWritten <= start || in.acted():
+	case in.oldestWritten <= start, in.acted(), in.off != caller.off:
 		return s
 	}
 	e := exporter{interpreter: in, nodes: map[ObjectID]int{}, origins: map[Atom]int{}, out: &s.result}
@@ -235,9 +235,9 @@ func (in *interpreter) leavesAmong(set map[Atom]bool) []int {
 }
 
 // acted reports whether the code that ran did more than compute: ran a
-// backward, stepped an optimizer, changed grad mode or the mode of a model.
+// backward, stepped an optimizer, or changed the mode of a model.
 func (in *interpreter) acted() bool {
-	if len(in.proved)+len(in.freedAt)+len(in.needed)+len(in.retainedAt) > 0 || in.entering != torch.GradUnchanged {
+	if len(in.proved)+len(in.freedAt)+len(in.needed)+len(in.retainedAt) > 0 {
 		return true
 	}
 	for p, v := range in.state.since(in.initial) {

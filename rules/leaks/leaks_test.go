@@ -269,23 +269,6 @@ var definition = regexp.MustCompile(`(?m)^(?:def|class) `)
 
 func topLevelFunctions(src string) int { return len(definition.FindAllString(src, -1)) }
 
-// TestOrderOfFilesDoesNotMatter checks all fixtures forwards and backwards with
-// one checker and compares with a fresh checker for each.
-func TestOrderOfFilesDoesNotMatter(t *testing.T) {
-	shared := rules.NewChecker(All()...)
-	paths := fixtures(t)
-	alone := map[string]rules.Report{}
-	for _, path := range paths {
-		alone[path] = check(t, rules.NewChecker(All()...), read(t, path))
-	}
-	for range 2 {
-		for _, path := range paths {
-			assert.Equal(t, alone[path], check(t, shared, read(t, path)), path)
-		}
-		slices.Reverse(paths)
-	}
-}
-
 func TestCheckEndsWithItsContext(t *testing.T) {
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
