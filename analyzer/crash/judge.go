@@ -96,6 +96,22 @@ func (s *inputState) judge(t *Traceback) judgement {
 	return best
 }
 
+// within reports whether a call of the chain is in one of the paths. Any call
+// will do where none is asked for.
+func (t *Traceback) within(paths []string) bool {
+	if len(paths) == 0 {
+		return true
+	}
+	for _, e := range t.exceptions() {
+		for _, f := range e.Frames {
+			if containsAny(strings.ReplaceAll(f.Path, `\`, "/"), paths) {
+				return true
+			}
+		}
+	}
+	return false
+}
+
 // probing reports whether programs raise such exceptions on purpose, to see
 // what is there, and go on differently.
 func probing(exception string) bool {
@@ -124,13 +140,13 @@ func (s *inputState) judgeOne(t *Traceback) judgement {
 		j.page, j.strength, j.known = abort, abort.Strength, true
 		return j
 	}
-	if page == nil {
+	if page == nil || !t.within(sig.Within) {
 		return s.judgeUnknown(t)
 	}
 	if glued := t.glued(); glued != text {
 		// A terminal's width may have cut words: the reading without spaces is
 		// better if it tells more.
-		if m := sig.match(glued); len(m) > len(fields) {
+		if m := sig.match(clip(glued)); len(m) > len(fields) {
 			fields = m
 		}
 	}

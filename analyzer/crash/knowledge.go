@@ -3,6 +3,7 @@ package crash
 import (
 	"fmt"
 	"slices"
+	"strings"
 )
 
 // Knowledge is a set of pages that fit together.
@@ -112,6 +113,7 @@ type pageSignature struct {
 // the first that matches counts, of several pages that whose literal is the
 // longest: it is the most exact.
 func (k *Knowledge) recognise(text string, scope Scope) (*Page, *Signature, map[string]string) {
+	text = clip(text)
 	if !k.words.in(text) {
 		return nil, nil, nil
 	}
@@ -134,9 +136,25 @@ func (k *Knowledge) recognise(text string, scope Scope) (*Page, *Signature, map[
 	return best.page, best.Signature, fields
 }
 
+// Bounds on the text that patterns are tried on. Their time is linear in it, but
+// there are hundreds of them.
+const (
+	clipHead = 6000
+	clipTail = 2000
+)
+
+// clip keeps the start and the end of a long text.
+func clip(text string) string {
+	if len(text) <= clipHead+clipTail {
+		return text
+	}
+	return strings.ToValidUTF8(text[:clipHead]+" "+text[len(text)-clipTail:], "")
+}
+
 // complete adds to fields what other signatures of the page find in the text:
 // people paste several messages on one line.
 func (k *Knowledge) complete(p *Page, text string, scope Scope, fields map[string]string) {
+	text = clip(text)
 	for i := range p.Signatures {
 		s := &p.Signatures[i]
 		if s.Scope != scope && s.Scope != Anywhere || s.literal(text) == 0 {

@@ -71,8 +71,12 @@ type Signature struct {
 	Versions string // of the library, for people
 	Scope    Scope
 	Literals []string
-	Pattern  *regexp.Regexp // named groups become the fields of the event
-	Example  string         // a message that the signature recognises
+	// Within are parts of paths, of which one must be in a call of the traceback:
+	// without it the message is of another program. A message without its calls
+	// is none of this signature.
+	Within  []string
+	Pattern *regexp.Regexp // named groups become the fields of the event
+	Example string         // a message that the signature recognises
 	// Role, Strength and Confidence are those of events found by this signature:
 	// of the page, unless the signature has its own.
 	Role       Role

@@ -69,6 +69,9 @@ func (s *Signature) validate() error {
 			return fmt.Errorf("literal %q is shorter than %d bytes", l, minLiteral)
 		}
 	}
+	if len(s.Within) > 0 && s.Scope != InException {
+		return fmt.Errorf("only an exception is within calls")
+	}
 	switch s.Scope {
 	case InException, InLine, Anywhere:
 	default:

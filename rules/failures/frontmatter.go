@@ -42,6 +42,7 @@ type signature struct {
 	Versions   string           `yaml:"versions"`
 	Scope      crash.Scope      `yaml:"scope"`
 	Literals   []string         `yaml:"literals"`
+	Within     []string         `yaml:"within"`
 	Pattern    string           `yaml:"pattern"`
 	Example    string           `yaml:"example"`
 	Role       crash.Role       `yaml:"role"`     // that of the page if missing
@@ -110,7 +111,7 @@ func (s *signature) compile(page *frontMatter) (crash.Signature, error) {
 		strength = *s.Strength
 	}
 	return crash.Signature{
-		Name: s.Name, Versions: s.Versions, Scope: s.Scope, Literals: s.Literals, Pattern: pattern, Example: s.Example,
+		Name: s.Name, Versions: s.Versions, Scope: s.Scope, Literals: s.Literals, Within: s.Within, Pattern: pattern, Example: s.Example,
 		Role: cmp.Or(s.Role, page.Role), Strength: strength, Confidence: cmp.Or(s.Confidence, page.Confidence), Lasting: s.Lasting, Fatal: s.Fatal,
 		Cause: strings.TrimSpace(s.Cause), Rivals: rivals(s.Rivals), Fixes: fixes(s.Fix), Missing: s.Missing,
 	}, nil
