@@ -13,11 +13,12 @@ import (
 // Facts are what the analysis found out about one module.
 type Facts struct {
 	// All by position.
-	Growths   []Growth
-	Reuses    []Reuse
-	Unguarded []Unguarded
-	Piles     []Pile
-	Guards    []IneffectiveGuard
+	Growths     []Growth
+	Reuses      []Reuse
+	Unguarded   []Unguarded
+	Piles       []Pile
+	Guards      []IneffectiveGuard
+	Checkpoints []Checkpoint
 	Observed
 }
 
@@ -158,6 +159,7 @@ func (in *interpreter) facts() *Facts {
 	}
 	out.Unguarded = in.unguardedCalls(told)
 	out.Guards = in.ineffectiveGuards()
+	out.Checkpoints = in.checkpointFacts()
 	slices.SortStableFunc(out.Growths, func(a, b Growth) int { return cmp.Compare(a.Kept.Node, b.Kept.Node) })
 	out.Observed = in.observed()
 	return out

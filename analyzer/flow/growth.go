@@ -194,6 +194,7 @@ func (in *interpreter) judge(l *loop, end *state) {
 		}
 		in.growths[key] = g
 	}
+	in.keepCheckpoints(l)
 }
 
 // allLeaves reports whether the origins are leaves, such as inputs that require

@@ -140,6 +140,8 @@ func (in *interpreter) callTorch(n syntax.NodeID, name string, args arguments) *
 			rest := args.rest()
 			return in.apply(n, first, arguments{positional: rest.positional, exprs: rest.exprs})
 		}
+	case loadedObject:
+		return in.loadCheckpoint(n, args)
 	case "torch.utils.data.DataLoader":
 		id, _ := in.newObject(objectKey{at: in.site(n), kind: objectUnknown, name: name})
 		return object(id)

@@ -20,6 +20,9 @@ func (in *interpreter) methodCall(n, receiver syntax.NodeID, obj *Value, name st
 	if name == "zero_grad" {
 		in.resetsGradients(n, args.isTrue("set_to_none"))
 	}
+	if name == "load_state_dict" {
+		in.takeState(n, obj, args)
+	}
 	if in.definesMethod(obj, name) || in.isLibrary(obj) {
 		return nil
 	}

@@ -27,6 +27,7 @@ func (in *interpreter) callUnknown(n syntax.NodeID, f *Value, args arguments) *V
 		in.handOver(through)
 	}
 	in.giveAway(n, f, args, through)
+	in.giveCheckpoints(args)
 	through = through.union(f.atoms)
 	level := Possible
 	var model ObjectID

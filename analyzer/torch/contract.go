@@ -207,7 +207,7 @@ var functions = func() map[string]Contract {
 		torch.cuda.memory_reserved torch.cuda.is_available torch.cuda.device_count torch.cuda.set_device
 		torch.distributed.get_rank torch.distributed.get_world_size torch.distributed.barrier
 		torch.nn.utils.clip_grad_norm_ torch.nn.utils.clip_grad_value_`)
-	words(m, Contract{Effect: NoGraph}, `torch.load torch.Tensor torch.FloatTensor torch.LongTensor torch.cuda.FloatTensor torch.cuda.LongTensor`)
+	words(m, Contract{Effect: NoGraph}, `torch.Tensor torch.FloatTensor torch.LongTensor torch.cuda.FloatTensor torch.cuda.LongTensor`)
 	words(m, Contract{Effect: Keeps, Saves: true}, `torch.utils.checkpoint.checkpoint torch.utils.checkpoint.checkpoint_sequential`)
 	words(m, Contract{Effect: Keeps}, `torch.nn.utils.rnn.pad_sequence torch.nn.utils.rnn.pack_padded_sequence torch.nn.utils.rnn.pack_sequence`)
 	words(m, Contract{Effect: Leaves}, `

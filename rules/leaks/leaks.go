@@ -4,6 +4,7 @@ package leaks
 import (
 	"github.com/graphleak/graphleak/rules"
 	accumulate "github.com/graphleak/graphleak/rules/leaks/accumulate-with-graph"
+	checkpoint "github.com/graphleak/graphleak/rules/leaks/checkpoint-on-device"
 	collect "github.com/graphleak/graphleak/rules/leaks/collect-with-graph"
 	creategraph "github.com/graphleak/graphleak/rules/leaks/create-graph-backward"
 	ctxattribute "github.com/graphleak/graphleak/rules/leaks/ctx-attribute"
@@ -23,7 +24,7 @@ func All() []*rules.Rule {
 	return []*rules.Rule{
 		accumulate.Rule, collect.Rule, meter.Rule, statistic.Rule, sideoutput.Rule,
 		pileup.Rule, view.Rule,
-		evaluation.Rule, ineffective.Rule,
+		evaluation.Rule, checkpoint.Rule, ineffective.Rule,
 		retain.Rule, creategraph.Rule, ctxattribute.Rule,
 		hiddenstate.Rule,
 	}
