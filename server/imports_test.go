@@ -75,6 +75,23 @@ func TestImportsOfOpenDocumentsAreReadAsTheyAreInTheEditor(t *testing.T) {
 	assert.Len(t, e.diagnosticsOf(train, 1), 1, "what was not saved is gone")
 }
 
+func TestFilesThatAreOpenedThroughLinksAreTheOnesThatImportsRead(t *testing.T) {
+	folder := project(t, map[string]string{".git/HEAD": "", "meter.py": leakyMeter, "train.py": metered})
+	link := filepath.Join(folder, "link.py")
+	require.NoError(t, os.Symlink(filepath.Join(folder, "meter.py"), link))
+	folder, err := filepath.EvalSymlinks(folder)
+	require.NoError(t, err)
+	train := uri.File(filepath.Join(folder, "train.py"))
+	e := launch(t, rules.NewChecker(leaks.All()...))
+	e.initialize(`{}`)
+	e.open(uri.File(link), 1, strings.Replace(leakyMeter, "+= value", "+= value.item()", 1))
+	e.open(train, 1, metered)
+	assert.Empty(t, e.diagnosticsOf(train, 1))
+	e.closeDocument(uri.File(link))
+	e.change(train, 2, span(0, 0, 0, 0), "#\n")
+	assert.Len(t, e.diagnosticsOf(train, 2), 1)
+}
+
 func TestImportsDoNotLeadOutOfTheWorkspaceFolders(t *testing.T) {
 	project := t.TempDir()
 	require.NoError(t, os.Mkdir(filepath.Join(project, ".git"), 0o700))

@@ -79,7 +79,7 @@ func (s *server) didOpenNotebook(params *protocol.DidOpenNotebookDocumentParams)
 	if again { // opened twice: the client forgot to close it
 		before.check.cancel()
 	}
-	s.put(view.withNotebook(n), p)
+	s.put(view.withNotebook(n).linked(p.path), p)
 	if again {
 		s.clearMissing(before, p)
 	}
@@ -168,7 +168,7 @@ func (s *server) didCloseNotebook(params *protocol.DidCloseNotebookDocumentParam
 	if !ok {
 		return fmt.Errorf("%s is not open", params.NotebookDocument.URI)
 	}
-	s.closed(view.withoutNotebook(n), view.programs[programID{n.uri, true}])
+	s.closed(view.withoutNotebook(n).unlinked(view.programs[programID{n.uri, true}].path), view.programs[programID{n.uri, true}])
 	return nil
 }
 

@@ -144,7 +144,7 @@ func (c *scanner) drop() {
 // unless it is open in the client.
 func (c *scanner) update(ctx context.Context, path string) {
 	view := c.server.session.snapshot()
-	if view.isOpen(uri.File(path)) {
+	if _, open := view.file(path); open || view.isOpen(uri.File(path)) {
 		return
 	}
 	p, err := c.load(ctx, view, path)

@@ -2,6 +2,7 @@ package server
 
 import (
 	"maps"
+	"path/filepath"
 	"slices"
 	"sync"
 
@@ -33,6 +34,7 @@ type snapshot struct {
 	programs   map[programID]*program
 	notebooks  map[uri.URI]*openNotebook
 	owners     map[uri.URI]uri.URI // the notebook of each cell
+	links      map[string]string   // the path of each open file by what it is a link to
 }
 
 // snapshot returns the newest snapshot.
@@ -142,9 +144,40 @@ func (v *snapshot) isOpen(id uri.URI) bool {
 
 // file is the open program of the file at path, as a checker names it.
 func (v *snapshot) file(path string) (*program, bool) {
-	id := programID{uri.File(path), sources.IsNotebook(path)}
-	p, ok := v.programs[id]
-	return p, ok && p.path == path
+	if p, ok := v.programs[programID{uri.File(path), sources.IsNotebook(path)}]; ok {
+		return p, true
+	}
+	if link, ok := v.links[path]; ok && link != path {
+		return v.file(link)
+	}
+	return nil, false
+}
+
+// linked is v with the place where the file at path really is, if that is
+// another one: imports may lead there.
+func (v *snapshot) linked(path string) *snapshot {
+	real, err := filepath.EvalSymlinks(path)
+	if err != nil || real == path {
+		return v
+	}
+	next := *v
+	next.links = maps.Clone(v.links)
+	if next.links == nil {
+		next.links = make(map[string]string)
+	}
+	next.links[real] = path
+	return &next
+}
+
+// unlinked is v after the file at path was closed.
+func (v *snapshot) unlinked(path string) *snapshot {
+	if len(v.links) == 0 {
+		return v
+	}
+	next := *v
+	next.links = maps.Clone(v.links)
+	maps.DeleteFunc(next.links, func(_, link string) bool { return link == path })
+	return &next
 }
 
 // text is the text of the open Python file at path.

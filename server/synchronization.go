@@ -61,7 +61,7 @@ func (s *server) didOpen(params *protocol.DidOpenTextDocumentParams) error {
 	if before, ok := view.programs[p.id()]; ok {
 		before.check.cancel() // opened twice: the client forgot to close it
 	}
-	s.put(s.lookingAgain(view, p.path), p)
+	s.put(s.lookingAgain(view.linked(p.path), p.path), p)
 	return nil
 }
 
@@ -120,7 +120,7 @@ func (s *server) didClose(params *protocol.DidCloseTextDocumentParams) error {
 	if !ok {
 		return fmt.Errorf("%s is not open", params.TextDocument.URI)
 	}
-	s.closed(s.lookingAgain(view.without(p.id()), p.path), p)
+	s.closed(s.lookingAgain(view.without(p.id()).unlinked(p.path), p.path), p)
 	return nil
 }
 
