@@ -263,10 +263,10 @@ func (e *editor) filesChanged(kind protocol.FileChangeType, files ...uri.URI) {
 }
 
 func TestWorkspaceIsStreamedWhileItIsChecked(t *testing.T) {
-	folder := project(t, map[string]string{"a.py": "a", "b.py": "b", "c.py": "c"})
+	folder := project(t, map[string]string{"a.py": "torch a", "b.py": "torch b", "c.py": "torch c"})
 	release := make(chan struct{})
 	e := launch(t, checkerFunc(func(ctx context.Context, src rules.Source) (rules.Report, error) {
-		if string(src.Text) != "a" {
+		if string(src.Text) != "torch a" {
 			select {
 			case <-release:
 			case <-ctx.Done():

@@ -280,13 +280,17 @@ func (c *scanner) all(ctx context.Context, view *snapshot, tell func(done, total
 	if err != nil {
 		return scanResult{}, err
 	}
+	listed := len(files)
+	if files, err = c.relevant(ctx, files); err != nil {
+		return scanResult{}, err
+	}
 	c.prune(view, files)
 	c.add(files, false)
 	for tick := time.NewTicker(progressPause); ; {
 		select {
 		case <-c.settled():
 			tick.Stop()
-			return c.result(view, len(files)), nil
+			return c.result(listed), nil
 		case <-tick.C:
 			c.mu.Lock()
 			done, left := c.checked-c.running, len(c.queue)+c.running
@@ -323,7 +327,7 @@ func (c *scanner) prune(view *snapshot, files []string) {
 	}
 }
 
-func (c *scanner) result(view *snapshot, files int) scanResult {
+func (c *scanner) result(files int) scanResult {
 	result := scanResult{Files: files}
 	reports, _ := c.server.reports.news(nil)
 	for _, r := range reports {

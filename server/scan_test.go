@@ -55,16 +55,16 @@ func TestFilesOfTheWorkspaceAreCheckedOnRequest(t *testing.T) {
 }
 
 func TestDocumentsTakeThePlaceOfTheirFiles(t *testing.T) {
-	folder := project(t, map[string]string{"a.py": "on disk"})
+	folder := project(t, map[string]string{"a.py": "torch on disk"})
 	a := uri.File(filepath.Join(folder, "a.py"))
 	e := launch(t, echo)
 	e.initializeIn(`{}`, scanning, folder)
-	assert.Equal(t, "on disk", message(t, e.fileDiagnostics(a, 1)[0]))
+	assert.Equal(t, "torch on disk", message(t, e.fileDiagnostics(a, 1)[0]))
 	e.open(a, 1, "in the editor")
 	assert.Equal(t, "in the editor", message(t, e.diagnosticsOf(a, 1)[0]))
 	e.filesChanged(protocol.FileChangeTypeChanged, a)
 	e.closeDocument(a)
-	assert.Equal(t, "on disk", message(t, e.fileDiagnostics(a, 1)[0]), "nothing was saved")
+	assert.Equal(t, "torch on disk", message(t, e.fileDiagnostics(a, 1)[0]), "nothing was saved")
 
 	e.open(a, 2, "again")
 	require.Len(t, e.diagnosticsOf(a, 2), 1)
@@ -74,9 +74,9 @@ func TestDocumentsTakeThePlaceOfTheirFiles(t *testing.T) {
 }
 
 func TestOpenDocumentsAndTheirImportsComeFirst(t *testing.T) {
-	files := map[string]string{"helper.py": "x"}
+	files := map[string]string{"helper.py": "torch"}
 	for i := range 20 {
-		files[fmt.Sprintf("f%02d.py", i)] = "x"
+		files[fmt.Sprintf("f%02d.py", i)] = "torch"
 	}
 	folder := project(t, files)
 	var mu sync.Mutex
@@ -110,7 +110,7 @@ func TestOpenDocumentsAndTheirImportsComeFirst(t *testing.T) {
 func TestScanCanBeCancelledAndShowsItsProgress(t *testing.T) {
 	files := make(map[string]string)
 	for i := range 50 {
-		files[fmt.Sprintf("f%02d.py", i)] = "x"
+		files[fmt.Sprintf("f%02d.py", i)] = "torch"
 	}
 	folder := project(t, files)
 	var checks atomic.Int32
@@ -160,7 +160,7 @@ func TestScanCommand(t *testing.T) {
 }
 
 func TestSettingsChangeAtRunTime(t *testing.T) {
-	folder := project(t, map[string]string{"a.py": "x"})
+	folder := project(t, map[string]string{"a.py": "torch"})
 	a := uri.File(filepath.Join(folder, "a.py"))
 	e := launch(t, echo)
 	var mu sync.Mutex
@@ -208,7 +208,7 @@ func TestSettingsChangeAtRunTime(t *testing.T) {
 }
 
 func TestFoldersThatAreRemovedTakeTheirFindingsAway(t *testing.T) {
-	one, two := project(t, map[string]string{"a.py": "x"}), project(t, map[string]string{"b.py": "x"})
+	one, two := project(t, map[string]string{"a.py": "torch"}), project(t, map[string]string{"b.py": "torch"})
 	a, b := uri.File(filepath.Join(one, "a.py")), uri.File(filepath.Join(two, "b.py"))
 	e := launch(t, echo)
 	e.initializeIn(`{}`, scanning, one)
@@ -221,4 +221,43 @@ func TestFoldersThatAreRemovedTakeTheirFindingsAway(t *testing.T) {
 	}))
 	e.fileDiagnostics(a, 0)
 	e.fileDiagnostics(b, 1)
+}
+
+func TestFilesAwayFromPyTorchAreNotParsed(t *testing.T) {
+	files := map[string]string{
+		"model.py":           "import torch\n",
+		"train.py":           "from model import Net\n",
+		"run.py":             "import train\n",
+		"main.py":            "from run import main\n",
+		"far.py":             "import main\n", // four imports away
+		"views.py":           "from django import http\n",
+		"models/__init__.py": "from transformers import Trainer\n",
+		"models/plain.py":    "from . import settings\n",
+		"models/settings.py": "DEBUG = True\n",
+		"other.py":           "import models\n",
+		"broken.py":          "\x00",
+		"notes.ipynb":        `{"nbformat":4,"cells":[{"cell_type":"code","source":"import json"}]}`,
+		"train.ipynb":        `{"nbformat":4,"cells":[{"cell_type":"code","source":"import torch"}]}`,
+	}
+	folder := project(t, files)
+	var all []string
+	for name := range files {
+		all = append(all, filepath.Join(folder, filepath.FromSlash(name)))
+	}
+	slices.Sort(all)
+	ctx, cancel := context.WithCancel(t.Context())
+	c := &scanner{server: &server{ctx: ctx}}
+	found, err := c.relevant(ctx, all)
+	require.NoError(t, err)
+	var names []string
+	for _, path := range found {
+		name, err := filepath.Rel(folder, path)
+		require.NoError(t, err)
+		names = append(names, filepath.ToSlash(name))
+	}
+	assert.Equal(t, []string{"main.py", "model.py", "models/__init__.py", "models/plain.py", "other.py", "run.py", "train.ipynb", "train.py"}, names)
+
+	cancel()
+	_, err = c.relevant(ctx, all)
+	require.Error(t, err)
 }
