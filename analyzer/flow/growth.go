@@ -83,9 +83,18 @@ func (in *interpreter) store(p Place, v *Value, stmt, expr, target syntax.NodeID
 			w.alone = true
 		}
 		for i, e := range w.exprs {
+			if !in.goesInto(w.added[i], all) {
+				continue // f(total, loss), where f cuts the graph of loss
+			}
 			in.note(l, &storeEvent{place: p, at: in.site(stmt), expr: e, target: target, added: w.added[i], decays: w.decays, joins: w.joins && v.size != torch.Scalar, alone: w.alone, fed: w.fed})
 		}
 	}
+}
+
+// goesInto reports whether any of the graphs that a part of an expression brings
+// is one of those of the whole.
+func (in *interpreter) goesInto(part, whole atoms) bool {
+	return slices.ContainsFunc(in.chain(part), func(x Atom) bool { return whole.has(x) && in.sure(atoms{x}) > NoGraph })
 }
 
 // fromHeader reports whether atoms depend on the value that p had at the
