@@ -7,12 +7,13 @@ import (
 	"github.com/stretchr/testify/assert"
 )
 
-func TestDialects(t *testing.T) {
-	for name, c := range map[string]struct {
-		text string
-		want []string
-	}{
-		"pytest long": {`
+// dialects are tracebacks as they are printed and pasted, and what is read of
+// them.
+var dialects = map[string]struct {
+	text string
+	want []string
+}{
+	"pytest long": {`
 _________________________________ test_train __________________________________
 
     def test_train():
@@ -30,7 +31,7 @@ train.py:31: RuntimeError
 =========================== short test summary info ============================
 FAILED tests/test_train.py::test_train - RuntimeError: boom
 `, []string{"RuntimeError: boom [tests/test_train.py:12 |main(), train.py:31 |loss.backward()] @ "}},
-		"pytest short": {`
+	"pytest short": {`
 _________________________________ test_train __________________________________
 tests/test_train.py:12: in test_train
     main()
@@ -40,7 +41,7 @@ E   RuntimeError: boom
 =========================== short test summary info ============================
 FAILED tests/test_train.py::test_train - RuntimeError: boom
 `, []string{"RuntimeError: boom [tests/test_train.py:12 test_train|main(), train.py:31 main|loss.backward()] @ "}},
-		"pytest message of many lines": {`
+	"pytest message of many lines": {`
 train.py:31: in main
     loss.backward()
 E   RuntimeError: boom
@@ -48,7 +49,7 @@ E   second line
 E     third
 =========================== short test summary info ============================
 `, []string{"RuntimeError: boom second line third [train.py:31 main|loss.backward()] @ "}},
-		"loguru": {`
+	"loguru": {`
 2026-01-12 16:13:00.100 | ERROR    | __main__:<module>:40 - An error has been caught in function '<module>', process 'MainProcess' (11), thread 'MainThread' (139):
 Traceback (most recent call last):
 
@@ -63,7 +64,7 @@ Traceback (most recent call last):
 
 RuntimeError: boom
 `, []string{traceOutline + " @ "}},
-		"double spaced": {`
+	"double spaced": {`
 Traceback (most recent call last):
 
   File "/app/train.py", line 40, in <module>
@@ -76,10 +77,10 @@ Traceback (most recent call last):
 
 RuntimeError: boom
 `, []string{traceOutline + " @ "}},
-		"escaped newlines": {
-			`"error": "Traceback (most recent call last):\n  File \"/app/train.py\", line 40, in <module>\n    main()\n  File \"/app/train.py\", line 31, in main\n    loss.backward()\nRuntimeError: boom\n", "code": 1}`,
-			[]string{traceOutline + " @ "}},
-		"JSON log lines": {`
+	"escaped newlines": {
+		`"error": "Traceback (most recent call last):\n  File \"/app/train.py\", line 40, in <module>\n    main()\n  File \"/app/train.py\", line 31, in main\n    loss.backward()\nRuntimeError: boom\n", "code": 1}`,
+		[]string{traceOutline + " @ "}},
+	"JSON log lines": {`
 {"log":"Traceback (most recent call last):\n","stream":"stderr","time":"2026-01-12T16:13:00.1Z"}
 {"log":"  File \"/app/train.py\", line 40, in \u003cmodule\u003e\n","stream":"stderr","time":"2026-01-12T16:13:00.1Z"}
 {"log":"    main()\n","stream":"stderr","time":"2026-01-12T16:13:00.1Z"}
@@ -87,7 +88,7 @@ RuntimeError: boom
 {"log":"    loss.backward()\n","stream":"stderr","time":"2026-01-12T16:13:00.1Z"}
 {"log":"RuntimeError: boom\n","stream":"stderr","time":"2026-01-12T16:13:00.1Z"}
 `, []string{traceOutline + " @ time=2026-01-12T16:13:00.1Z stream=stderr"}},
-		"notebook file": {`
+	"notebook file": {`
    "outputs": [
     {
      "ename": "RuntimeError",
@@ -102,7 +103,7 @@ RuntimeError: boom
      ]
     }
 `, []string{"RuntimeError: boom [Cell In[3]:5 <module>|f(x), /w/a.py:12 f|raise RuntimeError(\"boom\")] @ "}},
-		"ipykernel frames": {`
+	"ipykernel frames": {`
 ---------------------------------------------------------------------------
 RuntimeError                              Traceback (most recent call last)
 /tmp/ipykernel_34/3349.py in <cell line: 5>()
@@ -116,7 +117,7 @@ RuntimeError                              Traceback (most recent call last)
 
 RuntimeError: boom
 `, []string{"RuntimeError: boom [/tmp/ipykernel_34/3349.py:5 <module>|f(x), /kaggle/input/lib/a.py:12 f|raise RuntimeError(\"boom\")] @ "}},
-		"IPython cell function": {`
+	"IPython cell function": {`
 RuntimeError                              Traceback (most recent call last)
 Cell In[7], line 9
       7     return loss
@@ -139,7 +140,7 @@ File ~/miniconda3/lib/python3.10/site-packages/torch/_tensor.py:487, in Tensor.b
 
 RuntimeError: boom
 `, []string{"RuntimeError: boom [Cell In[7]:9 <module>|fit(model), Cell In[6]:4 fit|loss.backward(), ~/miniconda3/lib/python3.10/site-packages/torch/_tensor.py:487 Tensor.backward|torch.autograd.backward(] @ "}},
-		"Input In": {`
+	"Input In": {`
 RuntimeError                              Traceback (most recent call last)
 Input In [3], in <cell line: 5>()
       4 x = 1
@@ -151,7 +152,7 @@ Input In [2], in f(x)
 
 RuntimeError: boom
 `, []string{"RuntimeError: boom [Input In [3]:5 <module>|f(x), Input In [2]:2 f|raise RuntimeError(\"boom\")] @ "}},
-		"Databricks": {`
+	"Databricks": {`
 RuntimeError                              Traceback (most recent call last)
 File <command-4211>:5
       4 x = 1
@@ -163,7 +164,7 @@ File /Workspace/Repos/k/a.py:12, in f(x)
 
 RuntimeError: boom
 `, []string{"RuntimeError: boom [<command-4211>:5 <module>|f(x), /Workspace/Repos/k/a.py:12 f|raise RuntimeError(\"boom\")] @ "}},
-		"IPython chain": {`
+	"IPython chain": {`
 ---------------------------------------------------------------------------
 KeyError                                  Traceback (most recent call last)
 File /w/a.py:12, in f(x)
@@ -179,7 +180,7 @@ Cell In[3], line 5
 
 RuntimeError: boom
 `, []string{"RuntimeError: boom [Cell In[3]:5 <module>|f(x)] after KeyError: 'k' [/w/a.py:12 f|d[x]] @ "}},
-		"rich with locals and a wrapped path": {`
+	"rich with locals and a wrapped path": {`
 ╭─────────────────────────────── Traceback (most recent call last) ────────────────────────────────╮
 │ /app/train.py:40 in <module>                                                                     │
 │                                                                                                  │
@@ -198,7 +199,7 @@ RuntimeError: boom
 ╰──────────────────────────────────────────────────────────────────────────────────────────────────╯
 RuntimeError: boom
 `, []string{"RuntimeError: boom [/app/train.py:40 <module>|main(), /app/a/very/long/path/to/the/module/with/the/function/that/fails/and/more/train.py:31 main|loss.backward()] @ "}},
-		"rich in ASCII": {`
+	"rich in ASCII": {`
 +-------------------- Traceback (most recent call last) ---------------------+
 | /app/train.py:40 in <module>                                               |
 |                                                                            |
@@ -211,7 +212,7 @@ RuntimeError: boom
 +----------------------------------------------------------------------------+
 RuntimeError: boom
 `, []string{traceOutline + " @ "}},
-		"rich chained": {`
+	"rich chained": {`
 ╭──────────── Traceback (most recent call last) ────────────╮
 │ /w/a.py:12 in f                                           │
 │ ❱ 12     d[x]                                             │
@@ -226,14 +227,14 @@ During handling of the above exception, another exception occurred:
 ╰───────────────────────────────────────────────────────────╯
 RuntimeError: boom
 `, []string{"RuntimeError: boom [/app/train.py:31 main|loss.backward()] after KeyError: 'k' [/w/a.py:12 f|d[x]] @ "}},
-		"pdb": {`
+	"pdb": {`
 > /app/train.py(40)<module>()
 -> main()
 > /app/train.py(31)main()
 -> loss.backward()
 RuntimeError: boom
 `, []string{traceOutline + " @ "}},
-		"py-spy": {`
+	"py-spy": {`
 Process 4711: python train.py
 Python v3.10.12 (/usr/bin/python3.10)
 
@@ -242,12 +243,12 @@ Thread 4711 (active): "MainThread"
     main (train.py:31)
     <module> (train.py:40)
 `, []string{" [train.py:40 <module>|, train.py:31 main|, torch/autograd/__init__.py:200 backward|] @ pid=4711"}},
-		"py-spy, full paths": {`
+	"py-spy, full paths": {`
 Thread 4711 (idle): "MainThread"
     wait (/usr/lib/python3.10/threading.py:320)
     main (/app/train.py:31)
 `, []string{" [/app/train.py:31 main|, /usr/lib/python3.10/threading.py:320 wait|] @ pid=4711"}},
-		"fault handler, several threads": {`
+	"fault handler, several threads": {`
 Fatal Python error: Segmentation fault
 
 Thread 0x00007f1c2b7fe640 (most recent call first):
@@ -261,7 +262,7 @@ Current thread 0x00007f1c5d0f4000 (most recent call first):
 Extension modules: numpy.core._multiarray_umath, torch._C (total: 12)
 Segmentation fault (core dumped)
 `, []string{" [/usr/lib/python3.10/threading.py:973 _bootstrap|, /usr/lib/python3.10/threading.py:324 wait|] @ ", " [/app/train.py:40 <module>|, /app/train.py:31 main|] @ "}},
-		"TorchScript": {`
+	"TorchScript": {`
 Traceback (most recent call last):
   File "/app/train.py", line 31, in main
     out = scripted(x)
@@ -279,7 +280,7 @@ Traceback of TorchScript, original code (most recent call last):
                ~~~~~~~~~~~~ <--- HERE
 RuntimeError: mat1 and mat2 shapes cannot be multiplied (4x96 and 128x10)
 `, []string{"RuntimeError: mat1 and mat2 shapes cannot be multiplied (4x96 and 128x10) [/app/train.py:31 main|out = scripted(x), /app/net.py:9 forward|return torch.matmul(x, self.w)] @ "}},
-		"compiled user code": {`
+	"compiled user code": {`
 Traceback (most recent call last):
   File "/app/train.py", line 31, in main
     out = model(x)
@@ -294,7 +295,7 @@ from user code:
 
 Set TORCH_LOGS="+dynamo" and TORCHDYNAMO_VERBOSE=1 for more information
 `, []string{"torch._dynamo.exc.TorchRuntimeError: Failed running call_function <built-in method add>: boom [/app/train.py:31 main|out = model(x), /opt/conda/lib/python3.10/site-packages/torch/_dynamo/eval_frame.py:328 _fn|return fn(*args, **kwargs), /app/net.py:9 forward|return x + y] @ "}},
-		"C++ frames in the message": {`
+	"C++ frames in the message": {`
 Traceback (most recent call last):
   File "/app/train.py", line 31, in main
     loss.backward()
@@ -304,20 +305,20 @@ frame #0: c10::Error::Error(c10::SourceLocation, std::string) + 0x57 (0x7f0e5 in
 frame #1: <unknown function> + 0x1dead (0x7f0e6 in /opt/conda/lib/python3.10/site-packages/torch/lib/libtorch_cuda.so)
 
 `, []string{"RuntimeError: boom [/app/train.py:31 main|loss.backward()] @ "}},
-		"C++ terminate": {`
+	"C++ terminate": {`
 terminate called after throwing an instance of 'c10::Error'
   what():  boom
 Exception raised from handleError at ../c10/cuda/CUDAException.cpp:43 (most recent call first):
 frame #0: c10::Error::Error(c10::SourceLocation, std::string) + 0x57 (0x7f0e5 in /lib/libc10.so)
 `, []string{"c10::Error: boom [] @ "}},
-		"ignored exception": {`
+	"ignored exception": {`
 Exception ignored in: <function _MultiProcessingDataLoaderIter.__del__ at 0x7f0>
 Traceback (most recent call last):
   File "/usr/lib/python3/dist-packages/torch/utils/data/dataloader.py", line 1466, in __del__
     self._shutdown_workers()
 AssertionError: can only test a child process
 `, []string{"ignored AssertionError: can only test a child process [/usr/lib/python3/dist-packages/torch/utils/data/dataloader.py:1466 __del__|self._shutdown_workers()] @ "}},
-		"anomaly mode": {`
+	"anomaly mode": {`
 /usr/lib/torch/autograd/__init__.py:197: UserWarning: Error detected in SqrtBackward0. Traceback of forward call that caused the error:
   File "/app/train.py", line 69, in <module>
     run()
@@ -330,7 +331,7 @@ Traceback (most recent call last):
     loss.backward()
 RuntimeError: boom
 `, []string{"RuntimeError: boom [/app/train.py:31 main|loss.backward()] made by [/app/train.py:69 <module>|run(), /app/net.py:50 forward|return torch.sqrt(w)] @ "}},
-		"process and thread headings": {`
+	"process and thread headings": {`
 Process SpawnProcess-2:
 Traceback (most recent call last):
   File "/app/train.py", line 31, in main
@@ -342,7 +343,7 @@ Traceback (most recent call last):
     x
 OSError: no
 `, []string{"RuntimeError: boom [/app/train.py:31 main|loss.backward()] @ ", "OSError: no [/app/load.py:3 f|x] @ "}},
-		"typographic quotes": {`
+	"typographic quotes": {`
 Traceback (most recent call last):
 File “/app/train.py”, line 40, in <module>
 main()
@@ -350,7 +351,7 @@ File “/app/train.py”, line 31, in main
 loss.backward()
 RuntimeError: boom
 `, []string{traceOutline + " @ "}},
-		"module lost to HTML": {`
+	"module lost to HTML": {`
 Traceback (most recent call last):
   File "/app/train.py", line 40, in 
     main()
@@ -358,7 +359,7 @@ Traceback (most recent call last):
     loss.backward()
 RuntimeError: boom
 `, []string{"RuntimeError: boom [/app/train.py:40 |main(), /app/train.py:31 main|loss.backward()] @ "}},
-		"wrapped at 60 columns": {`
+	"wrapped at 60 columns": {`
 Traceback (most recent call last):
   File "/home/kim/project/experiments/deep/train_the_model
 .py", line 40, in <module>
@@ -368,7 +369,7 @@ Traceback (most recent call last):
     loss.backward()
 RuntimeError: boom
 `, []string{"RuntimeError: boom [/home/kim/project/experiments/deep/train_the_model.py:40 <module>|main(), /home/kim/project/experiments/deep/train.py:31 main|loss.backward()] @ "}},
-		"wrapped at words": {`
+	"wrapped at words": {`
 Traceback (most recent call last):
   File "/home/kim/project/experiments/deep/train.py", line
 40, in <module>
@@ -378,7 +379,7 @@ Traceback (most recent call last):
     loss.backward()
 RuntimeError: boom
 `, []string{"RuntimeError: boom [/home/kim/project/experiments/deep/train.py:40 <module>|main(), /home/kim/project/experiments/deep/train.py:31 main|loss.backward()] @ "}},
-		"interleaved alike": {`
+	"interleaved alike": {`
 Traceback (most recent call last):
 Traceback (most recent call last):
   File "/app/train.py", line 40, in <module>
@@ -392,7 +393,7 @@ Traceback (most recent call last):
 RuntimeError: boom
 RuntimeError: boom
 `, []string{traceOutline + " @ ", traceOutline + " @ "}},
-		"interleaved, different": {`
+	"interleaved, different": {`
 Traceback (most recent call last):
   File "/app/train.py", line 40, in <module>
 Traceback (most recent call last):
@@ -406,7 +407,7 @@ Traceback (most recent call last):
 RuntimeError: boom
 AssertionError
 `, []string{traceOutline + " @ ", "AssertionError [/app/eval.py:4 <module>|check(), /app/eval.py:9 check|assert ok] @ "}},
-		"output within": {`
+	"output within": {`
 Traceback (most recent call last):
   File "/app/train.py", line 40, in <module>
     main()
@@ -415,17 +416,17 @@ epoch 3:  45%|####5     | 450/1000 [00:12<00:15, 36.1it/s, loss=0.31]
     loss.backward()
 RuntimeError: boom
 `, []string{traceOutline + " @ "}},
-		"notes": {`
+	"notes": {`
 Traceback (most recent call last):
   File "/app/train.py", line 31, in main
     loss.backward()
 RuntimeError: boom
 while training on batch 12
 `, []string{"RuntimeError: boom while training on batch 12 [/app/train.py:31 main|loss.backward()] @ "}},
-		"coloured by Python 3.13": {
-			"Traceback (most recent call last):\n  File \x1b[35m\"/app/train.py\"\x1b[0m, line \x1b[35m31\x1b[0m, in \x1b[35mmain\x1b[0m\n    \x1b[31mloss.backward\x1b[0m\x1b[1;31m()\x1b[0m\n    \x1b[31m~~~~~~~~~~~~~\x1b[0m\x1b[1;31m^^\x1b[0m\n\x1b[1;35mRuntimeError\x1b[0m: \x1b[35mboom\x1b[0m\n",
-			[]string{"RuntimeError: boom [/app/train.py:31 main|loss.backward()] @ "}},
-		"nested group": {`
+	"coloured by Python 3.13": {
+		"Traceback (most recent call last):\n  File \x1b[35m\"/app/train.py\"\x1b[0m, line \x1b[35m31\x1b[0m, in \x1b[35mmain\x1b[0m\n    \x1b[31mloss.backward\x1b[0m\x1b[1;31m()\x1b[0m\n    \x1b[31m~~~~~~~~~~~~~\x1b[0m\x1b[1;31m^^\x1b[0m\n\x1b[1;35mRuntimeError\x1b[0m: \x1b[35mboom\x1b[0m\n",
+		[]string{"RuntimeError: boom [/app/train.py:31 main|loss.backward()] @ "}},
+	"nested group": {`
   + Exception Group Traceback (most recent call last):
   |   File "/app/train.py", line 31, in main
   |     go()
@@ -439,27 +440,27 @@ while training on batch 12
       | ValueError: one
       +------------------------------------
 `, []string{"ValueError: one [/app/b.py:2 g|x] in ExceptionGroup: inner (1 sub-exception) [] in ExceptionGroup: outer (1 sub-exception) [/app/train.py:31 main|go()] @ "}},
-		"cut in the middle of a frame line": {`
+	"cut in the middle of a frame line": {`
 rain.py", line 40, in <module>
     main()
   File "/app/train.py", line 31, in main
     loss.backward()
 RuntimeError: boom
 `, []string{"RuntimeError: boom [/app/train.py:31 main|loss.backward()] @ "}},
-		"only frames": {`
+	"only frames": {`
   File "/app/train.py", line 40, in <module>
     main()
   File "/app/train.py", line 31, in main
     loss.backward()
 `, []string{" [/app/train.py:40 <module>|main(), /app/train.py:31 main|loss.backward()] @ "}},
-		"exception without a blank before output": {`
+	"exception without a blank before output": {`
 Traceback (most recent call last):
   File "/app/train.py", line 31, in main
     loss.backward()
 RuntimeError: boom
 wandb: Waiting for W&B process to finish... (failed 1).
 `, []string{"RuntimeError: boom [/app/train.py:31 main|loss.backward()] @ "}},
-		"multiprocessing remote": {`
+	"multiprocessing remote": {`
 multiprocessing.pool.RemoteTraceback: 
 """
 Traceback (most recent call last):
@@ -475,7 +476,7 @@ Traceback (most recent call last):
     pool.map(work, xs)
 KeyError: 'k'
 `, []string{"KeyError: 'k' [/app/train.py:31 main|pool.map(work, xs)] after KeyError: 'k' [/app/prep.py:3 work|x] @ "}},
-		"spawn": {`
+	"spawn": {`
 Traceback (most recent call last):
   File "/app/train.py", line 50, in <module>
     mp.spawn(main, nprocs=2)
@@ -487,7 +488,7 @@ Traceback (most recent call last):
     loss.backward()
 RuntimeError: boom
 `, []string{"RuntimeError: boom [/app/train.py:31 main|loss.backward()] in torch.multiprocessing.spawn.ProcessRaisedException [/app/train.py:50 <module>|mp.spawn(main, nprocs=2)] @ rank=1"}},
-		"stackprinter": {`
+	"stackprinter": {`
 File "/app/train.py", line 31, in main
     29   def main():
     30       loss = model(x)
@@ -498,7 +499,7 @@ File "/app/train.py", line 31, in main
 
 RuntimeError: boom
 `, []string{"RuntimeError: boom [/app/train.py:31 main|loss.backward()] @ "}},
-		"better exceptions": {`
+	"better exceptions": {`
 Traceback (most recent call last):
   File "/app/train.py", line 31, in main
     loss.backward()
@@ -506,19 +507,19 @@ Traceback (most recent call last):
     └ tensor(2.3)
 RuntimeError: boom
 `, []string{"RuntimeError: boom [/app/train.py:31 main|loss.backward()] @ "}},
-		"a table in Markdown": {"```\n" + trace + "```\n", []string{traceOutline + " @ "}},
-		"one line with break tags": {
-			`<pre>Traceback (most recent call last):<br>  File &quot;/app/train.py&quot;, line 40, in &lt;module&gt;<br>    main()<br/>  File &quot;/app/train.py&quot;, line 31, in main<br>    loss.backward()<br>RuntimeError: boom</pre>`,
-			[]string{traceOutline + " @ "}},
-		"pipes in a table": {"| Traceback (most recent call last):\n|   File \"/app/train.py\", line 31, in main\n|     loss.backward()\n| RuntimeError: boom\n", []string{"RuntimeError: boom [/app/train.py:31 main|loss.backward()] @ "}},
-		"gdb's Python backtrace": {`
+	"a table in Markdown": {"```\n" + trace + "```\n", []string{traceOutline + " @ "}},
+	"one line with break tags": {
+		`<pre>Traceback (most recent call last):<br>  File &quot;/app/train.py&quot;, line 40, in &lt;module&gt;<br>    main()<br/>  File &quot;/app/train.py&quot;, line 31, in main<br>    loss.backward()<br>RuntimeError: boom</pre>`,
+		[]string{traceOutline + " @ "}},
+	"pipes in a table": {"| Traceback (most recent call last):\n|   File \"/app/train.py\", line 31, in main\n|     loss.backward()\n| RuntimeError: boom\n", []string{"RuntimeError: boom [/app/train.py:31 main|loss.backward()] @ "}},
+	"gdb's Python backtrace": {`
 Traceback (most recent call first):
   File "/app/train.py", line 31, in main
     loss.backward()
   File "/app/train.py", line 40, in <module>
     main()
 `, []string{" [/app/train.py:40 <module>|main(), /app/train.py:31 main|loss.backward()] @ "}},
-		"Jupyter %debug": {`
+	"Jupyter %debug": {`
 > /app/train.py(31)main()
      29 def main():
      30     loss = model(x)
@@ -527,23 +528,55 @@ Traceback (most recent call first):
 
 ipdb> 
 `, nil},
-		"Windows and CRLF": {"Traceback (most recent call last):\r\n  File \"C:\\Users\\kim\\proj\\train.py\", line 31, in main\r\n    loss.backward()\r\nRuntimeError: boom\r\n", []string{`RuntimeError: boom [C:\Users\kim\proj\train.py:31 main|loss.backward()] @ `}},
-		"escaped Windows path": {
-			`{"message": "Traceback (most recent call last):\n  File \"C:\\new\\train.py\", line 31, in main\n    loss.backward()\nRuntimeError: boom"}`,
-			[]string{`RuntimeError: boom [C:\new\train.py:31 main|loss.backward()] @ `}},
-		"Ray": {`
+	"Windows and CRLF": {"Traceback (most recent call last):\r\n  File \"C:\\Users\\kim\\proj\\train.py\", line 31, in main\r\n    loss.backward()\r\nRuntimeError: boom\r\n", []string{`RuntimeError: boom [C:\Users\kim\proj\train.py:31 main|loss.backward()] @ `}},
+	"escaped Windows path": {
+		`{"message": "Traceback (most recent call last):\n  File \"C:\\new\\train.py\", line 31, in main\n    loss.backward()\nRuntimeError: boom"}`,
+		[]string{`RuntimeError: boom [C:\new\train.py:31 main|loss.backward()] @ `}},
+	"Ray": {`
 ray.exceptions.RayTaskError(RuntimeError): ray::Trainer.fit() (pid=18, ip=10.0.0.2, actor_id=0f, repr=<x>)
   File "/app/train.py", line 31, in main
     loss.backward()
 RuntimeError: boom
 `, []string{"RuntimeError: boom [/app/train.py:31 main|loss.backward()] in ray.exceptions.RayTaskError: ray::Trainer.fit() (pid=18, ip=10.0.0.2, actor_id=0f, repr=<x>) [] @ pid=18"}},
-		"Ray's repeated lines": {`
+	"Ray's repeated lines": {`
 (W pid=18) Traceback (most recent call last): [repeated 3x across cluster]
 (W pid=18)   File "/app/train.py", line 31, in main [repeated 3x across cluster]
 (W pid=18)     loss.backward() [repeated 3x across cluster]
 (W pid=18) RuntimeError: boom [repeated 3x across cluster]
 `, []string{"RuntimeError: boom [/app/train.py:31 main|loss.backward()] @ pid=18 task=W"}},
-	} {
+}
+
+func TestDialects(t *testing.T) {
+	for name, c := range dialects {
 		t.Run(name, func(t *testing.T) { assert.Equal(t, c.want, readLog(t, strings.TrimPrefix(c.text, "\n"))) })
+	}
+}
+
+// Whatever is cut off, the exception is found if its line is there.
+func TestDialectsCutOffAtTheTop(t *testing.T) {
+	for name, c := range dialects {
+		lines := strings.SplitAfter(strings.TrimPrefix(c.text, "\n"), "\n")
+		for cut := range lines {
+			rest := strings.Join(lines[cut:], "")
+			got := strings.Join(readLog(t, rest), "\n")
+			if strings.Contains(rest, "RuntimeError: boom") {
+				assert.Contains(t, got, "RuntimeError: boom", "%s without its first %d lines:\n%s", name, cut, rest)
+			}
+		}
+	}
+}
+
+func TestDialectsCutOffAtTheBottom(t *testing.T) {
+	for name, c := range dialects {
+		text := strings.TrimPrefix(c.text, "\n")
+		for cut := 1; cut < len(text); cut += 1 + len(text)/41 {
+			got := readLog(t, text[:cut])
+			// Where its own end is cut off, an exception is told by what caused it, or
+			// by who reports it.
+			told := name == "multiprocessing remote" || name == "spawn" || name == "Ray"
+			if strings.Contains(text[:cut], "line 31, in main\n") && !told {
+				assert.Contains(t, strings.Join(got, "\n"), ":31 main", "%s without its last %d bytes", name, len(text)-cut)
+			}
+		}
 	}
 }

@@ -16,6 +16,7 @@ type groups struct {
 type groupLevel struct {
 	column int // of the bars of its parts
 	group  *Traceback
+	parts  int // that were read
 }
 
 var (
@@ -25,9 +26,24 @@ var (
 	groupPart   = regexp.MustCompile(`- (?:\d+|\.\.\.) -`)
 )
 
-// within is the group that the next traceback is a part of.
-func (g *groups) within() *Traceback {
+// part is the group that the traceback that begins is a part of.
+func (g *groups) part() *Traceback {
 	if n := len(g.levels); n > 0 {
+		return g.levels[n-1].group
+	}
+	return nil
+}
+
+// read takes note of a traceback that is complete.
+func (g *groups) read(t *Traceback) {
+	if n := len(g.levels); n > 0 && t.Outer == g.levels[n-1].group {
+		g.levels[n-1].parts++
+	}
+}
+
+// lone is the innermost group if its parts are cut off.
+func (g *groups) lone() *Traceback {
+	if n := len(g.levels); n > 0 && g.levels[n-1].parts == 0 {
 		return g.levels[n-1].group
 	}
 	return nil
@@ -54,7 +70,7 @@ func (g *groups) enter(p *tracebacks, text string) {
 		g.levels = g.levels[:n-1]
 	}
 	if begins && p.done != nil && len(g.levels) < maxChain {
-		g.levels = append(g.levels, groupLevel{column, p.done})
+		g.levels = append(g.levels, groupLevel{column: column, group: p.done})
 		p.done, p.link = nil, unlinked
 	}
 }

@@ -167,14 +167,18 @@ func (p *tracebacks) beginWithoutHeader(l Line, next *Traceback) bool {
 		p.take(next, pytest, "")
 		p.pytestBegin(l)
 		return true
-	case isException(text):
-		next.Bare = true
-		p.finish()
-		p.take(next, standard, "")
-		p.raised(l, exceptionLine.FindStringSubmatch(strings.TrimSpace(text)))
-		return true
 	}
-	return false
+	if last := p.pytestLast(text); last != "" {
+		l.Text = last
+	}
+	if !isException(l.Text) {
+		return false
+	}
+	next.Bare = true
+	p.finish()
+	p.take(next, standard, "")
+	p.raised(l, exceptionLine.FindStringSubmatch(strings.TrimSpace(l.Text)))
+	return true
 }
 
 // quotesHeader reports whether a header stands within quotes: Python writes its

@@ -91,6 +91,10 @@ func (l labels) stripOne(text string, o *Origin) (string, bool) {
 			return text[len(m[0]):], true
 		}
 	}
+	// A row of a table has a bar at its end too.
+	if strings.HasPrefix(text, "| ") && !strings.HasSuffix(text, "|") {
+		return text[2:], true
+	}
 	if rest, ok := logHead(text, o); ok {
 		return rest, true
 	}

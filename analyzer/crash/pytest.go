@@ -8,10 +8,11 @@ import (
 // pytest prints the exception after "E" in the margin, with the source before
 // it, and the place of the innermost call last.
 var (
-	pytestMargin = regexp.MustCompile(`^E {3,}(.*)$`)
-	pytestCall   = regexp.MustCompile(`^(\S.*\.py):(\d+): (?:in (\S+))?$`)
-	pytestPlace  = regexp.MustCompile(`^(\S.*\.py):(\d+): ([A-Za-z_][\w.]*)$`)
-	pytestTitle  = regexp.MustCompile(`^(?:_{3,} .+ _{3,}|={5,}.*)$`)
+	pytestMargin  = regexp.MustCompile(`^E {3,}(.*)$`)
+	pytestCall    = regexp.MustCompile(`^(\S.*\.py):(\d+): (?:in (\S+))?$`)
+	pytestPlace   = regexp.MustCompile(`^(\S.*\.py):(\d+): ([A-Za-z_][\w.]*)$`)
+	pytestSummary = regexp.MustCompile(`^(?:FAILED|ERROR) \S+\.py\S* - (.*)$`)
+	pytestTitle   = regexp.MustCompile(`^(?:_{3,} .+ _{3,}|={5,}.*)$`)
 )
 
 // maxTest bounds the lines of one test that are looked back at.
@@ -23,8 +24,18 @@ func pytestError(text string) bool {
 	return m != nil && isException(m[1])
 }
 
+// pytestLast is the exception in a line of the summary at the end, empty if text
+// is none. Where the tests' own output is there, it says nothing new.
+func (p *tracebacks) pytestLast(text string) string {
+	if m := pytestSummary.FindStringSubmatch(text); m != nil && !p.tests && isException(m[1]) {
+		return m[1]
+	}
+	return ""
+}
+
 // pytestBegin opens the traceback of a test with the exception in l.
 func (p *tracebacks) pytestBegin(l Line) {
+	p.tests = true
 	m := pytestMargin.FindStringSubmatch(l.Text)
 	l.Text = m[1]
 	p.raised(l, exceptionLine.FindStringSubmatch(strings.TrimSpace(l.Text)))

@@ -23,6 +23,7 @@ type tracebacks struct {
 	split  string // a call that was wrapped, so far
 	mute   bool   // the lines after a call are not of its source
 	group  groups
+	tests  bool       // the output of tests was read
 	aside  bool       // cur is the forward pass that anomaly mode prints
 	unseen bool       // the next traceback is of an exception that Python ignored
 	past   *Traceback // the forward pass that the next traceback failed on
@@ -119,8 +120,18 @@ func (p *tracebacks) midway() bool {
 func (p *tracebacks) close() {
 	p.finish()
 	p.flush()
-	p.group = groups{}
+	p.endGroup()
 	p.unseen, p.past = false, nil
+}
+
+// endGroup forgets the exception group that was read, and emits it if none of
+// its parts was there.
+func (p *tracebacks) endGroup() {
+	lone := p.group.lone()
+	p.group = groups{}
+	if lone != nil {
+		p.emit(lone)
+	}
 }
 
 // flush emits the finished chain.
@@ -155,6 +166,7 @@ func (p *tracebacks) finish() {
 	}
 	p.flush()
 	p.done = t
+	p.group.read(t)
 }
 
 // loneHeader takes back the header of a traceback of which nothing else was
@@ -176,7 +188,7 @@ func (p *tracebacks) feed(l Line) bool {
 			p.group.enter(p, l.Text)
 			p.flush()
 			if ends {
-				p.group = groups{}
+				p.endGroup()
 			}
 			return true
 		}
@@ -216,7 +228,7 @@ func (p *tracebacks) take(next *Traceback, s style, named string) {
 		p.link = unlinked
 	}
 	if next.Outer == nil && next.Cause == nil {
-		next.Outer = p.group.within()
+		next.Outer = p.group.part()
 	}
 	next.Ignored, p.unseen = p.unseen, false
 	next.Forward, p.past = p.past, nil
