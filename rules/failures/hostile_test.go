@@ -24,7 +24,7 @@ func TestHostileTextsTakeBoundedTime(t *testing.T) {
 			examples.WriteString(strings.ReplaceAll(s.Example, "\n", " ") + " ")
 		}
 	}
-	const size = 1 << 20
+	const size = 128 << 10
 	times := func(text string) []byte { return bytes.Repeat([]byte(text), size/len(text)+1)[:size] }
 	for name, text := range map[string][]byte{
 		"one line of every literal":          times(literals.String()),
@@ -52,9 +52,9 @@ func TestHostileTextsTakeBoundedTime(t *testing.T) {
 			d, err := NewDiagnoser(Options{}).Diagnose(t.Context(), []crash.Input{{Name: "log", Reader: bytes.NewReader(text)}})
 			require.NoError(t, err)
 			require.NotEmpty(t, d.Text(80, false))
-			t.Logf("%v for 1 MiB: %s", time.Since(start), d.Failure)
+			t.Logf("%v for 128 KiB: %s", time.Since(start), d.Failure)
 			// Generous: the machine may be busy with much else.
-			assert.Less(t, time.Since(start), time.Minute)
+			assert.Less(t, time.Since(start), 30*time.Second)
 		})
 	}
 }
