@@ -98,17 +98,13 @@ func (in *interpreter) field(n syntax.NodeID, obj *Value, id ObjectID, f Symbol,
 		}
 		return in.unknownField(id, f)
 	case objectSuper:
-		for _, base := range in.objects[info.class].bases {
-			for _, b := range base.objects {
-				if in.objects[b].kind == objectLibrary {
-					return in.library(in.objects[b].name + "." + name)
-				}
-				if in.objects[b].kind != objectClass {
-					continue
-				}
-				if v, owner := in.classAttribute(b, f); v != nil {
-					return in.bind(n, v, object(info.parent), owner)
-				}
+		line := in.superLineage(info.parent, info.class)
+		if v, owner := in.attributeIn(line, f); v != nil {
+			return in.bind(n, v, object(info.parent), owner)
+		}
+		for _, id := range line {
+			if base := in.objects[id]; base.kind == objectLibrary {
+				return in.library(base.name + "." + name)
 			}
 		}
 		return nil

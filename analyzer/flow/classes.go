@@ -19,6 +19,7 @@ func (in *interpreter) class(n syntax.NodeID) *Value {
 		}
 		info.bases = append(info.bases, in.expression(c))
 	}
+	info.lineage = in.linearised(id, 0)
 	outer := in.frame
 	in.frame = &frame{caller: outer, module: outer.module, object: id, scope: outer.module.Scope(n), closure: outer, call: outer.call, depth: outer.depth, base: in.state}
 	in.block(t.Child(n, syntax.FieldBody))
@@ -51,36 +52,6 @@ func (in *interpreter) leaveUnrecorded(class ObjectID) {
 			}
 		}
 	}
-}
-
-// classAttribute looks an attribute up in a class and its bases. owner is the
-// class that has it.
-func (in *interpreter) classAttribute(class ObjectID, f Symbol) (v *Value, owner ObjectID) {
-	return in.inherited(class, f, 0)
-}
-
-// maxBases bounds how many classes above a class are looked at.
-const maxBases = 8
-
-// inherited is classAttribute for a class that many levels below the first.
-func (in *interpreter) inherited(class ObjectID, f Symbol, depth int) (v *Value, owner ObjectID) {
-	if v := in.state.get(Place{class, f}); v != nil {
-		return v, class
-	}
-	if depth > maxBases {
-		return nil, 0
-	}
-	for _, base := range in.objects[class].bases {
-		for _, id := range base.objects {
-			if in.objects[id].kind != objectClass {
-				continue
-			}
-			if v, owner := in.inherited(id, f, depth+1); v != nil {
-				return v, owner
-			}
-		}
-	}
-	return nil, 0
 }
 
 // methodOf is the method of a name that the class of an instance or a
@@ -130,22 +101,6 @@ func (in *interpreter) bind(n syntax.NodeID, v, receiver *Value, owner ObjectID)
 func (a *analysis) method(function ObjectID, receiver *Value) *Value {
 	id, _ := a.newObject(objectKey{kind: objectBound, class: function, parent: receiver.objects[0]})
 	return object(id)
-}
-
-// derives reports whether a class derives from a library class that is one.
-func (a *analysis) derives(class ObjectID, is func(string) bool, depth int) bool {
-	if depth > maxBases {
-		return false
-	}
-	for _, base := range a.objects[class].bases {
-		for _, id := range base.objects {
-			info := a.objects[id]
-			if info.kind == objectLibrary && is(info.name) || info.kind == objectClass && a.derives(id, is, depth+1) {
-				return true
-			}
-		}
-	}
-	return false
 }
 
 // annotate notes that the body of a class annotates a name: a field, if the

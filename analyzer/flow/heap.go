@@ -44,8 +44,9 @@ type objectInfo struct {
 	code      *code    // of a function or generator
 	class     ObjectID // of an instance or super(): its class; of a bound method: its function
 	bases     []*Value
-	annotated []Symbol // of a class: the names its body annotates, in order
-	fields    []Symbol // written so far, in order
+	lineage   []ObjectID // of a class: itself and all it derives from
+	annotated []Symbol   // of a class: the names its body annotates, in order
+	fields    []Symbol   // written so far, in order
 	known     map[Symbol]bool
 	container torch.Container
 	// bounded says that a container drops its oldest element.

@@ -24,11 +24,12 @@ type hosted struct {
 // hostOf is what is known of the library class that a class derives from, if
 // the library calls its methods.
 func (a *analysis) hostOf(class ObjectID) *torch.Host {
-	name := a.libraryBase(class, 0)
-	if name == "" {
-		return nil
+	for _, name := range a.libraryBases(class) {
+		if host := torch.HostOf(name); host != nil {
+			return host
+		}
 	}
-	return torch.HostOf(name)
+	return nil
 }
 
 // runHost runs a training with an instance of a class, as the library would

@@ -188,7 +188,8 @@ func (in *interpreter) measuredCall(n syntax.NodeID, v *Value) *Value {
 				return in.endow(v, in.contracted(name, c, obj.memory, len(args) == 0))
 			}
 		}
-		if obj != nil && len(obj.objects) == 1 && torch.Gathers[in.libraryClass(obj.objects[0])+"."+name] {
+		gathers := func(class string) bool { return torch.Gathers[class+"."+name] }
+		if obj != nil && len(obj.objects) == 1 && slices.ContainsFunc(in.libraryClasses(obj.objects[0]), gathers) {
 			return in.gathered(n, v, args)
 		}
 		if !in.isModule(callee) && in.isModule(obj) && v.is(KindTensor|KindUnknown) && !torch.ModuleMethods[name] {

@@ -300,11 +300,11 @@ func (a *analysis) isModule(v *Value) bool {
 
 // isModuleClass reports whether a class derives from nn.Module.
 func (a *analysis) isModuleClass(class ObjectID) bool {
-	return a.derives(class, torch.ModuleBase, 0)
+	return a.derives(class, torch.ModuleBase)
 }
 
 func (a *analysis) isFunctionClass(class ObjectID) bool {
-	return a.derives(class, torch.FunctionBase, 0)
+	return a.derives(class, torch.FunctionBase)
 }
 
 // deepcopy copies modules and containers; a copied tensor is a leaf.

@@ -7,51 +7,32 @@ import (
 	"github.com/graphleak/graphleak/analyzer/torch"
 )
 
-// libraryBase is the dotted name of the library class that a class derives
-// from, empty when there is none.
-func (a *analysis) libraryBase(class ObjectID, depth int) string {
-	if depth > maxBases {
-		return ""
-	}
-	for _, base := range a.objects[class].bases {
-		for _, id := range base.objects {
-			switch info := a.objects[id]; info.kind {
-			case objectLibrary:
-				return info.name
-			case objectClass:
-				if name := a.libraryBase(id, depth+1); name != "" {
-					return name
-				}
-			}
-		}
-	}
-	return ""
-}
-
-// libraryClass is the dotted name of the library's class that an object is an
-// instance of, or whose methods it inherits.
-func (a *analysis) libraryClass(id ObjectID) string {
+// libraryClasses are the dotted names of the library's classes that an object is
+// an instance of, or whose methods it inherits.
+func (a *analysis) libraryClasses(id ObjectID) []string {
 	switch info := a.objects[id]; info.kind {
 	case objectUnknown:
-		return info.name
+		if info.name != "" {
+			return []string{info.name}
+		}
 	case objectInstance, objectSuper:
-		return a.libraryBase(info.class, 0)
+		return a.libraryBases(info.class)
 	case objectModule:
 		class := strings.TrimSuffix(info.name, ".from_config")
-		return strings.TrimSuffix(class, ".from_pretrained")
+		return []string{strings.TrimSuffix(class, ".from_pretrained")}
 	}
-	return ""
+	return nil
 }
 
 // libraryMethod is a method that a library defines and whose role is known. It
 // returns nil for others.
 func (in *interpreter) libraryMethod(n, receiver syntax.NodeID, obj *Value, name string, args arguments) *Value {
 	for _, id := range obj.objects {
-		class := in.libraryClass(id)
-		if class == "" {
-			continue
-		}
-		if role, ok := torch.RoleOf(class + "." + name); ok && role.OfMethods() {
+		for _, class := range in.libraryClasses(id) {
+			role, ok := torch.RoleOf(class + "." + name)
+			if !ok || !role.OfMethods() {
+				continue
+			}
 			if in.objects[id].kind == objectSuper {
 				id = in.objects[id].parent
 			}

@@ -80,7 +80,7 @@ func (in *interpreter) promise(n syntax.NodeID, result *Value) *Value {
 // startThread is start() of an instance of a subclass of Thread. It returns nil
 // for other methods.
 func (in *interpreter) startThread(n syntax.NodeID, id ObjectID, name string) *Value {
-	if name != "start" || !in.derives(in.objects[id].class, torch.ThreadClass, 0) {
+	if name != "start" || !in.derives(in.objects[id].class, torch.ThreadClass) {
 		return nil
 	}
 	if run := in.methodOf(n, id, "run"); run != nil {
