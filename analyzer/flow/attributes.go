@@ -60,6 +60,33 @@ func (in *interpreter) attribute(n syntax.NodeID, obj *Value, name string) *Valu
 		}
 		return plain
 	}
+	return in.heldBy(obj, out)
+}
+
+// heldBy is a part of a value, such as an attribute of it. What a loop carried as
+// a whole it carried in parts: who uses all parts uses what was carried.
+func (in *interpreter) heldBy(whole, part *Value) *Value {
+	if len(whole.atoms) == 0 || !part.is(KindTensor|KindUnknown|KindObject) {
+		return part
+	}
+	held := in.held(whole)
+	if held == nil || len(part.objects) == 0 && len(part.elements) == 0 && in.sure(part.atoms) == NoGraph {
+		return part
+	}
+	c := *part
+	c.atoms = c.atoms.union(held)
+	return &c
+}
+
+// held are the atoms of a value that say which places at headers of loops it
+// comes from.
+func (a *analysis) held(v *Value) atoms {
+	var out atoms
+	for _, x := range v.atoms {
+		if k := a.atoms[x].kind; k == atomCarried || k == atomChained {
+			out = append(out, x)
+		}
+	}
 	return out
 }
 

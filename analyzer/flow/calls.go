@@ -228,7 +228,9 @@ func (in *interpreter) apply(n syntax.NodeID, f *Value, args arguments) *Value {
 		case objectFunction:
 			out = join(out, in.invoke(n, info.code, nil, args))
 		case objectBound:
-			out = join(out, in.invoke(n, in.objects[info.class].code, object(info.parent), args))
+			receiver := object(info.parent)
+			receiver.atoms = in.held(f)
+			out = join(out, in.invoke(n, in.objects[info.class].code, receiver, args))
 		case objectClass:
 			out = join(out, in.instantiate(n, id, args))
 		case objectInstance:

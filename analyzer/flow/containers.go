@@ -51,10 +51,7 @@ func (in *interpreter) item(n syntax.NodeID, v *Value, i int) *Value {
 	if out == nil && v.is(KindUnknown) {
 		return in.slotOf(v, i)
 	}
-	if out == nil {
-		return plain
-	}
-	return out
+	return in.heldBy(v, orPlain(out))
 }
 
 // instanceItem is obj[key] of an instance of a class of the program.
@@ -200,10 +197,7 @@ func (in *interpreter) lookup(n syntax.NodeID, v, key *Value) *Value {
 	if out == nil && v.is(KindUnknown) {
 		return &Value{kinds: KindUnknown, atoms: v.atoms}
 	}
-	if out == nil {
-		return plain
-	}
-	return out
+	return in.heldBy(v, orPlain(out))
 }
 
 // missing makes the element that a defaultdict makes on first use.

@@ -52,10 +52,7 @@ func (in *interpreter) elementOf(n syntax.NodeID, v *Value) *Value {
 	if out == nil && v.is(KindUnknown) {
 		return &Value{kinds: KindUnknown, atoms: v.atoms}
 	}
-	if out == nil {
-		return plain
-	}
-	return out
+	return in.heldBy(v, orPlain(out))
 }
 
 // next is what one step of a for loop over an iterable binds. It differs in

@@ -37,7 +37,7 @@ func (in *interpreter) methodCall(n, receiver syntax.NodeID, obj *Value, name st
 		info := in.objects[id]
 		switch info.kind {
 		case objectContainer:
-			out = join(out, in.containerMethod(n, receiver, id, name, args))
+			out = join(out, in.heldBy(obj, in.containerMethod(n, receiver, id, name, args)))
 		case objectModule:
 			out = join(out, in.moduleMethod(n, obj, id, name, args))
 		case objectInstance:
