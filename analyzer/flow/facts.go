@@ -100,6 +100,9 @@ type Growth struct {
 	State bool
 	// Shape is what the value is made of.
 	Shape Shape
+	// Hook is where the hook that stores was registered, its Module nil when the
+	// store is in none.
+	Hook Location
 	// Evaluation says that the model is in evaluation mode there.
 	Evaluation bool
 }
@@ -212,6 +215,7 @@ func (in *interpreter) fact(g *growth) (Growth, bool) {
 		Parts: located(e.at.module, e.parts), Seeds: in.seeds[e.place],
 		Loop: Location{l.at.module, l.at.node}, Implicit: l.implicit,
 		Collects: e.collect, Evaluation: e.evaluate, Decays: e.decays, Joins: e.joins, OfModule: e.ofModule, State: e.alone, Shape: e.shape,
+		Hook:    in.hookOf(e.frame, l.frame),
 		Escapes: in.placeIs(in.escaped, g) || in.objects[e.place.object].kind == objectUnknown,
 	}
 	if l.steps.few && !in.addsUp(g) || !l.trains && !e.evaluate && in.withinModel(l) {

@@ -15,7 +15,10 @@ const hookHandle = "torch.utils.hooks.RemovableHandle"
 func (in *interpreter) addHook(n syntax.NodeID, id ObjectID, hook *Value, when Symbol) *Value {
 	handle, info := in.newObject(objectKey{at: in.site(n), kind: objectUnknown, name: hookHandle})
 	info.parent, info.field, info.call = id, when, hook
+	t := in.tree()
+	r := in.attach(n, t.Child(t.Child(n, syntax.FieldFunction), syntax.FieldObject), handle, hook)
 	if hook != nil {
+		in.lasts(r, object(id))
 		for _, m := range in.hooked(id) {
 			in.write(Place{m, when}, join(in.state.get(Place{m, when}), hook))
 		}
@@ -44,6 +47,9 @@ func (a *analysis) hooked(id ObjectID) []ObjectID {
 // removeHook is handle.remove().
 func (in *interpreter) removeHook(handle ObjectID) *Value {
 	info := in.objects[handle]
+	if r := in.attachments[handle]; r != nil {
+		r.removed = true
+	}
 	for _, m := range in.hooked(info.parent) {
 		p := Place{m, info.field}
 		if v := in.state.get(p); v != nil && info.call != nil {
@@ -69,6 +75,7 @@ func (in *interpreter) runHooks(n syntax.NodeID, id ObjectID, args arguments, re
 		if when == hookedOutput {
 			passed.positional = append(passed.positional, result)
 		}
+		in.usesHooks(n, id)
 		in.apply(n, hooks, passed)
 	}
 }

@@ -26,6 +26,9 @@ func (in *interpreter) methodCall(n, receiver syntax.NodeID, obj *Value, name st
 	if in.definesMethod(obj, name) || in.isLibrary(obj) {
 		return nil
 	}
+	if name == "register_hook" && len(args.values()) == 1 && (obj.is(KindTensor) || in.sure(obj.atoms) >= Likely) {
+		return in.hookTensor(n, receiver, obj, args)
+	}
 	if torch.BackwardMethods[name] {
 		return in.backwardCall(n, receiver, obj, name, args)
 	}

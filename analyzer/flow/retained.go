@@ -2,6 +2,7 @@ package flow
 
 import (
 	"cmp"
+	"maps"
 	"slices"
 
 	"github.com/graphleak/graphleak/analyzer/syntax"
@@ -217,7 +218,8 @@ func (in *interpreter) retentionFacts() []Retention {
 	}
 	needed := map[Location]bool{}
 	found := map[Location]*Retention{}
-	for _, r := range in.retentions {
+	for _, id := range slices.Sorted(maps.Keys(in.retentions)) {
+		r := in.retentions[id]
 		if in.givenUp(r.called) {
 			continue
 		}

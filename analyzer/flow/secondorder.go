@@ -1,6 +1,7 @@
 package flow
 
 import (
+	"maps"
 	"slices"
 
 	"github.com/graphleak/graphleak/analyzer/names"
@@ -163,7 +164,8 @@ func (in *interpreter) judgeGradients(l *loop, end *state) {
 // gradients.
 func (in *interpreter) gradientFacts() []GradientGraph {
 	found := map[Location]GradientGraph{}
-	for _, g := range in.gradientGraphs {
+	for _, id := range slices.Sorted(maps.Keys(in.gradientGraphs)) {
+		g := in.gradientGraphs[id]
 		call := Location{g.at.module, g.at.node}
 		if call.Module != in.main || in.givenUp(g.called) {
 			continue

@@ -16,9 +16,6 @@ func (in *interpreter) tensorMethod(n, receiver syntax.NodeID, obj *Value, name 
 		}
 		return in.callUnknown(n, obj, args)
 	}
-	if name == "register_hook" {
-		return plain
-	}
 	if name == "requires_grad_" {
 		v := args.at(0, "requires_grad")
 		if params := in.paramsIn(obj); params != 0 {

@@ -64,3 +64,14 @@ func indented(code, by string) string {
 	}
 	return strings.Join(lines, "\n")
 }
+
+// statementOf is the statement in a block that n is part of, NoNode when it is
+// in none.
+func statementOf(t *syntax.Tree, n syntax.NodeID) syntax.NodeID {
+	for ; n >= 0; n = t.Parent(n) {
+		if p := t.Parent(n); p >= 0 && (t.Kind(p) == syntax.Block || t.Kind(p) == syntax.Module) {
+			return n
+		}
+	}
+	return syntax.NoNode
+}

@@ -11,6 +11,7 @@ import (
 	evaluation "github.com/graphleak/graphleak/rules/leaks/evaluation-without-no-grad"
 	ineffective "github.com/graphleak/graphleak/rules/leaks/grad-guard-without-effect"
 	hiddenstate "github.com/graphleak/graphleak/rules/leaks/hidden-state-carried"
+	hook "github.com/graphleak/graphleak/rules/leaks/hook-keeps-tensors"
 	meter "github.com/graphleak/graphleak/rules/leaks/meter-keeps-graph"
 	retain "github.com/graphleak/graphleak/rules/leaks/needless-retain-graph"
 	statistic "github.com/graphleak/graphleak/rules/leaks/running-statistic-with-graph"
@@ -25,7 +26,7 @@ func All() []*rules.Rule {
 		accumulate.Rule, collect.Rule, meter.Rule, statistic.Rule, sideoutput.Rule,
 		pileup.Rule, view.Rule,
 		evaluation.Rule, checkpoint.Rule, ineffective.Rule,
-		retain.Rule, creategraph.Rule, ctxattribute.Rule,
+		retain.Rule, creategraph.Rule, ctxattribute.Rule, hook.Rule,
 		hiddenstate.Rule,
 	}
 }

@@ -13,11 +13,14 @@ const (
 	Statistic              // an average, or what a module keeps of what it sees
 	SideOutput             // a sum or collection of what the backward leaves out
 	State                  // a value that each iteration computes from the last
+	Hook                   // what a hook stores
 )
 
 // KindOf is the kind of a growth.
 func KindOf(g flow.Growth) Kind {
 	switch {
+	case g.Hook.Module != nil:
+		return Hook
 	case g.State && !g.Collects:
 		return State
 	case !g.Collects && !g.Joins && (g.OfModule || g.Decays && !g.ThroughCall):

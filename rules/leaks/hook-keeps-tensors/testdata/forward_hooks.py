@@ -21,7 +21,7 @@ def features(loader, opt):
     feats = []
 
     def hook(module, inputs, output):
-        feats.append(output)  # want: GL102 warning nodes
+        feats.append(output)  # want: GL404 warning nodes
 
     net.body.register_forward_hook(hook)
     for x, y in loader:
@@ -63,7 +63,7 @@ def evaluation(loader):
     def save(name):
         def hook(module, inputs, output):
             acts[name] = output
-            kept.append(output)  # want: GL102 error graph
+            kept.append(output)  # want: GL404 error graph
         return hook
 
     for name, m in model.named_modules():
@@ -93,7 +93,7 @@ def removed(loader):
 
 def layer(model: nn.Module, loader, opt):
     kept = []
-    model.layer4.register_forward_hook(lambda m, i, o: kept.append(o))  # want: GL102 warning nodes
+    model.layer4.register_forward_hook(lambda m, i, o: kept.append(o))  # want: GL404 warning nodes
     for x, y in loader:
         loss = F.cross_entropy(model(x), y)
         opt.zero_grad()
