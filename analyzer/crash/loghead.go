@@ -10,7 +10,9 @@ import (
 // reads these one by one instead of knowing the format of every logger.
 var (
 	headTime = regexp.MustCompile(`^([\[(]?)(?:NeMo [A-Z] )?(` +
-		`\d{4}[-/.]\d\d[-/.]\d\d(?:[T _]|, )\d\d:\d\d:\d\d(?:[.,]\d+)?(?: ?(?:Z|UTC|GMT|[+-]\d\d:?\d\d))?` +
+		`(?:[A-Z][a-z]{2}, )?\d{1,2} [A-Z][a-z]{2} \d{4} \d\d:\d\d:\d\d` +
+		`|\d\d-\d\d-\d\d \d\d:\d\d:\d\d(?:[.,]\d+)?` +
+		`|\d{4}[-/.]\d\d[-/.]\d\d(?:[T _]|, )\d\d:\d\d:\d\d(?:[.,]\d+)?(?: ?(?:Z|UTC|GMT|[+-]\d\d:?\d\d))?` +
 		`|\d\d[-/]\d\d[ T]\d\d:\d\d:\d\d(?:[.,]\d+)?` +
 		`|\d\d:\d\d:\d\d(?:[.,]\d+)?` +
 		`|[A-Z][a-z]{2} [A-Z][a-z]{2} [ \d]\d \d\d:\d\d:\d\d(?: [A-Z]{3,4})? \d{4}` +

@@ -71,15 +71,15 @@ var (
 	memoryWords = []string{
 		"memory", "Memory", "MEMORY", "allocat", "Allocat", "ALLOCAT", "alloc=", "alloc:", "alloc ", "_alloc", "reserved", "Reserved",
 		"max_mem", "gpu_mem", "GPU_mem", "GPU mem", "gpu mem", "Peak mem", "peak mem", "peak_mem", " Max_MA ", "gb_free", "MiB / ", "# gpu ",
-		"MemAlloc",
+		"MemAlloc", "peakGPU",
 	}
-	shortMemoryWords = []string{"rss", "RSS", "RAM", "mem=", "mem:"}
+	shortMemoryWords = []string{"rss", "RSS", "RAM", "mem=", "mem:", "Mem:", "Mem="}
 )
 
 var (
 	amountPattern = regexp.MustCompile(`(\d[\d,]*(?:\.\d+)?(?:[eE][+-]?\d+)?)\s?((?i:bytes|[kmgt]i?b|b|gigabytes|megabytes)\b|[KMGT]\b)?(%)?`)
 	unitInName    = regexp.MustCompile(`(?i)(?:[(\[_ -]|^)(bytes|[kmgt]i?b|gigabytes|megabytes)[)\]]?["' :=]*$`)
-	letters       = regexp.MustCompile(`[A-Za-z]+`)
+	nameWord      = regexp.MustCompile(`[A-Z]+[a-z]*|[a-z]+`) // of snake_case and camelCase too
 
 	smiCell     = regexp.MustCompile(`\|\s*(\d+)MiB\s*/\s*(\d+)MiB\s*\|`)
 	mmLine      = regexp.MustCompile(`(?i)\b(?:epoch|iter)\b.*?["']?\bmemory["']?: (\d+)(?:[,}\s]|$)`)
@@ -182,6 +182,9 @@ func namedAmounts(text string) []reading {
 		if !ok || size > pib {
 			continue
 		}
+		if phase == "" && len(list) > 0 {
+			phase = list[0].phase // the label of the line
+		}
 		list = append(list, reading{of: of, size: size, quantum: lastDigit(digits, size), capacity: unsaid, device: -1, phase: phase})
 	}
 	return list
@@ -200,28 +203,24 @@ func quantityOf(name string, hasUnit bool) (of quantity, phase string, ok bool) 
 		name = name[len(name)-100:]
 	}
 	var memory, alloc, reserved, free, host, device, peak, used bool
-	for _, word := range letters.FindAllString(name, -1) {
+	for _, word := range nameWord.FindAllString(name, -1) {
 		word = strings.ToLower(word)
 		switch {
-		case word == "mem" || word == "memory" || word == "memallocated" || word == "maxmemallocated" || word == "vram" || word == "ma" || word == "ca":
+		case word == "mem" || word == "memory":
 			memory = true
-			switch word {
-			case "memallocated", "ma":
-				alloc = true
-			case "maxmemallocated":
-				alloc, peak = true, true
-			case "ca":
-				reserved = true
-			case "vram":
-				device = true
-			}
+		case word == "vram":
+			memory, device = true, true
+		case word == "ma": // DeepSpeed
+			memory, alloc = true, true
+		case word == "ca":
+			memory, reserved = true, true
 		case strings.HasPrefix(word, "alloc") && word != "allocator" && word != "allocations":
 			alloc = true
 		case word == "reserved" || word == "cached":
 			reserved = true
 		case word == "free" || word == "available":
 			free = true
-		case word == "rss" || word == "vmrss" || word == "maxrss" || word == "ram" || word == "host" || word == "cpu" || word == "uss":
+		case strings.HasSuffix(word, "rss") || word == "ram" || word == "host" || word == "cpu" || word == "uss":
 			host = true
 		case word == "gpu" || word == "cuda" || word == "device":
 			device = true
@@ -263,6 +262,8 @@ func quantityOf(name string, hasUnit bool) (of quantity, phase string, ok bool) 
 		of = maxDevice
 	case memory && peak && (hasUnit || device):
 		of = maxAllocated // the counter that PyTorch and MLX have
+	case device && peak && hasUnit:
+		of = maxAllocated
 	case memory && (hasUnit || device), device && used && hasUnit:
 		of = deviceMemory
 	default:

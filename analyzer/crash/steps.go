@@ -44,7 +44,7 @@ func decimal(f float64) string { return strconv.FormatFloat(f, 'f', -1, 64) }
 
 var (
 	// "step 12", "Iter: 99", "iteration      100/  500", "global_step=7", "Iter(train) [ 50/900]"
-	stepWord = regexp.MustCompile(`(?i)(?:^|[^a-z])(?:global[_ ]?)?(?:step|iter|iters|iteration|batch|update|num_updates)s?(?:\((?:train|val|test)\))?["']?[ \t]*[:=#\[(]*[ \t]*(\d{1,10})(?:[ \t]*/[ \t]*(\d{1,10}))?(?:[^\d.%]|\.(?:\D|$)|$)`)
+	stepWord = regexp.MustCompile(`(?i)(?:^|[^a-z])(?:global[_ ]?)?(?:step|iter|iters|iteration|batch|update|num_updates)s?(?:\((?:train|val|test)\))?["']?[ \t]*[:=#\[(]*[ \t]*(\d{1,3}(?:,\d{3})+|\d{1,10})(?:[ \t]*/[ \t]*(\d{1,10}))?(?:[^\d.%]|\.(?:\D|$)|$)`)
 	// "(after 100 iterations)"
 	stepAfter = regexp.MustCompile(`(?i)\bafter (\d{1,10}) (?:iteration|step)s?\b`)
 	// "| 40/1000 [00:12<", the counter of tqdm
@@ -81,7 +81,7 @@ func readStep(text string) Step {
 			m = stepAfter.FindStringSubmatch(text)
 		}
 		if m != nil {
-			s.Number = number(m[1])
+			s.Number = number(strings.ReplaceAll(m[1], ",", ""))
 			if len(m) > 2 {
 				s.Of = max(0, number(m[2]))
 			}

@@ -23,6 +23,8 @@ func TestStepsAreReadOffOutput(t *testing.T) {
 		"Epoch(train)  [1][  50/1000]  lr: 1e-4":           of(1000, step(50, 1)),
 		"Iter(train) [   50/90000]  lr: 1e-4":              of(90000, step(50, -1)),
 		"epoch 003:     50 / 1000 loss=2.1":                of(1000, step(50, 3)),
+		"<epoch: 30, iter:   2,800, lr:1.000e-04> l_pix":   step(2800, 30),
+		"step 2, loss 0.5":                                 step(2, -1),
 		"(after 100 iterations) memory (MB)":               step(100, -1),
 		"Epoch 3:  45%|####5     | 450/1000 [00:10<00:12]": of(1000, step(450, 3)),
 		"{'loss': 1.2, 'epoch': 0.5}":                      step(-1, 0.5),
