@@ -134,6 +134,9 @@ func (in *interpreter) construct(n syntax.NodeID, class ObjectID, args arguments
 // initialise runs the constructor of an instance.
 func (in *interpreter) initialise(n syntax.NodeID, id, class ObjectID, args arguments) *Value {
 	self := object(id)
+	if in.derives(class, torch.KeepsPredictions) && !in.evaluatesByItself(class) {
+		in.newTrainer(n, args)
+	}
 	if constructor := in.methodOf(n, id, "__init__"); constructor != nil {
 		in.apply(n, constructor, args)
 		return self

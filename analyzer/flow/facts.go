@@ -19,6 +19,7 @@ type Facts struct {
 	Piles       []Pile
 	Guards      []IneffectiveGuard
 	Checkpoints []Checkpoint
+	Predictions []KeptPredictions
 	Observed
 }
 
@@ -163,6 +164,7 @@ func (in *interpreter) facts() *Facts {
 	out.Unguarded = in.unguardedCalls(told)
 	out.Guards = in.ineffectiveGuards()
 	out.Checkpoints = in.checkpointFacts()
+	out.Predictions = in.keptPredictions()
 	slices.SortStableFunc(out.Growths, func(a, b Growth) int { return cmp.Compare(a.Kept.Node, b.Kept.Node) })
 	out.Observed = in.observed()
 	return out

@@ -170,6 +170,12 @@ func (in *interpreter) callTorch(n syntax.NodeID, name string, args arguments) *
 	if torch.OutsideGraph(name) {
 		return plain
 	}
+	if torch.EvaluationSettings(name) {
+		return in.newSettings(n, name, args)
+	}
+	if torch.KeepsPredictions(name) {
+		in.newTrainer(n, args)
+	}
 	if torch.MakesObject(name) {
 		id, _ := in.newObject(objectKey{at: in.site(n), kind: objectUnknown, name: name})
 		return object(id)

@@ -22,9 +22,25 @@ func (in *interpreter) newModule(n syntax.NodeID, name string, class torch.Modul
 			info.nn.Trainable = info.nn.Trainable || in.trainable(v, 0)
 		}
 	}
+	if role, _ := torch.RoleOf(name); role == torch.MakesReporter {
+		info.parent = in.adapted(args)
+	}
 	in.state.set(Place{id, frozenMark}, nil)
 	in.forgetMode(id)
 	return object(id)
+}
+
+// adapted is the module that a library makes another one of: adapters are put on
+// it. It is 0 when there is none.
+func (in *interpreter) adapted(args arguments) ObjectID {
+	for _, v := range args.values() {
+		for _, id := range v.objects {
+			if in.objects[id].kind == objectModule {
+				return id
+			}
+		}
+	}
+	return 0
 }
 
 // trainable reports whether v holds a module that may have parameters.

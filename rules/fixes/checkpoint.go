@@ -2,7 +2,6 @@ package fixes
 
 import (
 	"github.com/graphleak/graphleak/analyzer/flow"
-	"github.com/graphleak/graphleak/analyzer/syntax"
 	"github.com/graphleak/graphleak/analyzer/text"
 	"github.com/graphleak/graphleak/rules"
 )
@@ -16,19 +15,11 @@ func LoadOnHost(c flow.Checkpoint) []rules.Fix {
 		fix.Safety = rules.Unsafe
 		fix.Title += " (check that no other entry is needed on the device)"
 	}
-	edit := text.Edit{New: `"cpu"`}
+	var edit text.Edit
 	if c.MapLocation != nil {
-		edit.Span = c.MapLocation.Span()
+		edit = text.Edit{Span: c.MapLocation.Span(), New: `"cpu"`}
 	} else {
-		t := c.Load.Module.Tree
-		last := syntax.NoNode
-		for a := range t.Children(t.Child(c.Load.Node, syntax.FieldArguments)) {
-			last = a
-		}
-		if last < 0 || t.Kind(last) == syntax.DictionarySplat {
-			return nil
-		}
-		edit = insertion(t.Span(last).End, `, map_location="cpu"`)
+		edit = keyword(c.Load, "map_location", `"cpu"`)
 	}
 	fix.Edits = []rules.FileEdit{{Path: c.Load.Module.Path, Edit: edit}}
 	return []rules.Fix{fix}

@@ -17,6 +17,7 @@ import (
 	statistic "github.com/graphleak/graphleak/rules/leaks/running-statistic-with-graph"
 	sideoutput "github.com/graphleak/graphleak/rules/leaks/side-output-off-backward"
 	pileup "github.com/graphleak/graphleak/rules/leaks/tensors-pile-up"
+	predictions "github.com/graphleak/graphleak/rules/leaks/trainer-keeps-logits"
 	view "github.com/graphleak/graphleak/rules/leaks/view-keeps-storage"
 )
 
@@ -25,7 +26,7 @@ func All() []*rules.Rule {
 	return []*rules.Rule{
 		accumulate.Rule, collect.Rule, meter.Rule, statistic.Rule, sideoutput.Rule,
 		pileup.Rule, view.Rule,
-		evaluation.Rule, checkpoint.Rule, ineffective.Rule,
+		evaluation.Rule, checkpoint.Rule, predictions.Rule, ineffective.Rule,
 		retain.Rule, creategraph.Rule, ctxattribute.Rule, hook.Rule,
 		hiddenstate.Rule,
 	}

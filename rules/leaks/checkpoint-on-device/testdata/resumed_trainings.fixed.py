@@ -73,7 +73,8 @@ def without_the_head(path, loader):
         name: value
         for name, value in torch.load(
             path,
-            weights_only=True, map_location="cpu",
+            weights_only=True,
+            map_location="cpu",
         ).items()
         if not name.startswith("body.2")
     }
