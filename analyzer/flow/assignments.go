@@ -123,8 +123,8 @@ func (in *interpreter) augmented(n syntax.NodeID) {
 
 // extends handles list += iterable and dict |= mapping.
 func (in *interpreter) extends(left syntax.NodeID, old, v *Value, stmt, expr syntax.NodeID) bool {
-	if old == nil {
-		return false
+	if old == nil || v == nil || !old.only(KindObject) && !v.is(KindObject) {
+		return false // what may be a sum is given a tensor or a number
 	}
 	done := false
 	for _, id := range old.objects {

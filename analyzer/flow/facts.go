@@ -220,7 +220,7 @@ func (in *interpreter) fact(g *growth) (Growth, bool) {
 		Hook:    in.hookOf(e.frame, l.frame),
 		Escapes: in.placeIs(in.escaped, g) || in.objects[e.place.object].kind == objectUnknown,
 	}
-	if l.steps.few && !in.addsUp(g) || !l.trains && !e.evaluate && in.withinModel(l) {
+	if l.steps.few && !in.addsUp(g) || !l.trains && !(e.evaluate && l.overData) && in.withinModel(l) {
 		return Growth{}, false
 	}
 	if e.alone && !l.trains && !e.evaluate && !f.Implicit && !e.fed {

@@ -48,6 +48,7 @@ type objectInfo struct {
 	annotated []Symbol   // of a class: the names its body annotates, in order
 	fields    []Symbol   // written so far, in order
 	known     map[Symbol]bool
+	parts     []ObjectID // of an unknown: what was reached through it
 	container torch.Container
 	// bounded says that a container drops its oldest element.
 	bounded bool
@@ -169,8 +170,13 @@ func (in *interpreter) renew(id ObjectID) {
 			in.state.set(Place{id, f}, nil)
 		}
 	}
-	if info.kind == objectContainer {
+	switch info.kind {
+	case objectContainer:
 		in.state.set(Place{id, elementKeys}, nil)
+	case objectUnknown: // what is reached through another one is another one
+		for _, part := range info.parts {
+			in.renew(part)
+		}
 	}
 	in.forgetMode(id)
 	in.births++
@@ -194,6 +200,7 @@ func (a *analysis) unknownField(parent ObjectID, f Symbol) *Value {
 	v, ok := a.unknownFields[p]
 	if !ok {
 		id, _ := a.newObject(objectKey{kind: objectUnknown, parent: parent, field: f})
+		a.objects[parent].parts = append(a.objects[parent].parts, id)
 		v = &Value{kinds: KindUnknown, objects: []ObjectID{id}}
 		a.unknownFields[p] = v
 	}
