@@ -68,6 +68,13 @@ func (c *check) next(s *server) *check {
 	return next
 }
 
+// ended is a check that has given out.
+func ended(out outcome) *check {
+	c := &check{ended: make(chan struct{}), out: out}
+	close(c.ended)
+	return c
+}
+
 // outcome returns what the check gave, if it has ended.
 func (c *check) outcome() (outcome, bool) {
 	select {
