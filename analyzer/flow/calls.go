@@ -350,6 +350,10 @@ func (in *interpreter) run(n syntax.NodeID, c *code, receiver *Value, args argum
 	f.object = in.allocate(objectScope, c.node)
 	in.state = base.push()
 	in.bindParameters(f, c, receiver, args)
+	if c.cache != nil {
+		in.noteArguments(c.cache, f)
+		defer func() { in.noteResult(c.cache, result) }()
+	}
 	switch c.grad {
 	case torch.GradOff:
 		in.off = true

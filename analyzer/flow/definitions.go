@@ -58,6 +58,7 @@ func (in *interpreter) decorate(n syntax.NodeID, v *Value) *Value {
 		}
 	}
 	d := in.expression(n)
+	in.remembers(n, v)
 	for _, id := range d.objects {
 		info := in.objects[id]
 		switch info.kind {

@@ -17,6 +17,7 @@ type Facts struct {
 	Reuses      []Reuse
 	Unguarded   []Unguarded
 	Piles       []Pile
+	Caches      []Cache
 	Guards      []IneffectiveGuard
 	Checkpoints []Checkpoint
 	Predictions []KeptPredictions
@@ -131,6 +132,7 @@ func (in *interpreter) facts() *Facts {
 			cmp.Compare(b.loop.at.node, a.loop.at.node), cmp.Compare(len(b.unfreed), len(a.unfreed)), cmp.Compare(a.order, b.order))
 	})
 	out.Reuses, out.Piles = in.reuseFacts(gs), in.pileFacts()
+	out.Caches = in.cacheFacts()
 	// A store that one caller needs for its backward is right as it is, whatever
 	// other callers do with the result.
 	needed := map[Location]bool{}

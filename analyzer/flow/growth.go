@@ -29,6 +29,7 @@ type storeEvent struct {
 	parts    []part
 	kept     Place   // which of the graphs added no backward has freed since
 	piled    []piled // tensors without a graph among what is collected
+	keyed    bool    // the entry has a key that equals only itself
 }
 
 type growthKey struct {
@@ -146,6 +147,7 @@ func (in *interpreter) note(l *loop, e *storeEvent) {
 		e.parts = in.parts(e.expr, nil, 0)
 		if e.collect {
 			e.piled = in.piledIn(e.expr, nil, 0)
+			e.keyed = in.tree().Kind(e.target) == syntax.Subscript && in.byIdentity(in.tree().Child(e.target, syntax.FieldSubscript))
 		}
 	}
 	in.stores++

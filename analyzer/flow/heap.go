@@ -87,6 +87,7 @@ type code struct {
 	kind     methodKind
 	class    ObjectID // in whose body the function stands
 	context  bool     // decorated with contextlib.contextmanager
+	cache    *cache   // what it remembers, if it does
 }
 
 type methodKind uint8

@@ -45,6 +45,7 @@ type analysis struct {
 	inner      []ObjectID           // classes made by functions, since the last root
 	defined    map[Place]definition // of variables
 	piles      map[growthKey]*pile
+	caches     map[codeKey]*cache
 	histories  map[codeKey]*history
 	observations
 	evaluations evaluations
@@ -74,7 +75,7 @@ func newAnalysis(ctx context.Context, w *Workspace) *analysis {
 		objectIDs: map[objectKey]ObjectID{}, libraries: map[string]*Value{}, unknownFields: map[Place]*Value{}, loops: map[site]*loop{}, calls: map[callSite]*callSite{},
 		ran: map[unitKey]bool{}, values: map[*names.Module]lastValues{}, visited: map[codeKey]bool{},
 		proved: map[Atom]bool{}, needed: map[Atom]bool{}, escaped: map[Atom]bool{}, freedAt: map[Atom]site{}, retainedAt: map[Atom]site{}, reuses: map[Atom]*reuse{},
-		growths: map[growthKey]*growth{}, piles: map[growthKey]*pile{}, defined: map[Place]definition{}, seeds: map[Place][]Location{}, histories: map[codeKey]*history{},
+		growths: map[growthKey]*growth{}, piles: map[growthKey]*pile{}, caches: map[codeKey]*cache{}, defined: map[Place]definition{}, seeds: map[Place][]Location{}, histories: map[codeKey]*history{},
 		observations: newObservations(),
 		evaluations:  newEvaluations(), guards: map[codeKey]IneffectiveGuard{}, checkpoints: map[ObjectID]*checkpoint{}, predictions: map[codeKey]KeptPredictions{},
 	}

@@ -72,6 +72,7 @@ func (in *interpreter) measured(n syntax.NodeID, v *Value) *Value {
 }
 
 // field is the memory of a named part of what a model gave, or of another form
+
 // of a tensor.
 func field(m *memory, name string) *memory {
 	if m == nil || m.extent != Output {
@@ -133,6 +134,7 @@ func outermost(a, b *loop) *loop {
 }
 
 // operated is the memory of the result of an operation: new, and where its
+
 // operands are. Numbers on the host may be operands of any operation.
 func (in *interpreter) operated(operands ...*memory) *memory {
 	var out *memory
@@ -205,20 +207,6 @@ func (in *interpreter) measuredCall(n syntax.NodeID, v *Value) *Value {
 	return in.measuredLibrary(n, v, in.objects[callee.objects[0]].name, args)
 }
 
-// measuredDevice gives torch.device(…) the device that it names.
-func (in *interpreter) measuredDevice(n syntax.NodeID, v *Value) *Value {
-	t := in.tree()
-	callee := in.valueOf(t.Child(n, syntax.FieldFunction))
-	if callee == nil || len(callee.objects) != 1 || in.objects[callee.objects[0]].name != "torch.device" {
-		return v
-	}
-	args := in.given(t.Child(n, syntax.FieldArguments))
-	if len(args) == 0 {
-		return v
-	}
-	return v.in(&memory{device: in.deviceOf(syntax.NoNode, args[0])})
-}
-
 // measuredLibrary is measured for a call of a library's function.
 func (in *interpreter) measuredLibrary(n syntax.NodeID, v *Value, dotted string, args []*Value) *Value {
 	name := dotted[strings.LastIndexByte(dotted, '.')+1:]
@@ -270,6 +258,7 @@ func (in *interpreter) contracted(name string, c torch.Contract, m *memory, whol
 }
 
 // endow gives a memory to a value or to the parts of a tuple. The second part
+
 // of a pair of values and indices has positions.
 func (in *interpreter) endow(v *Value, m *memory) *Value {
 	if m == nil {
@@ -295,132 +284,15 @@ func (in *interpreter) endow(v *Value, m *memory) *Value {
 	return &c
 }
 
-// moved is x.to(…), x.cuda() and the like.
-func (in *interpreter) moved(n, receiver syntax.NodeID, obj *Value, name string, v *Value) (*Value, bool) {
-	t := in.tree()
-	device, ok := torch.Moves[name], true
-	if device == torch.UnknownDevice {
-		if name != "to" {
-			return nil, false
-		}
-		device, ok = in.target(t.Child(n, syntax.FieldArguments))
-	}
-	m := &memory{made: in.loop}
-	if obj != nil && obj.memory != nil {
-		*m = *obj.memory
-	}
-	switch {
-	case !ok: // a type only
-		return v.in(m), obj != nil && obj.memory != nil
-	case m.device != device:
-		// Copied to another device, a view is a tensor of its own. On the host it
-		// may have been there all along.
-		if m.part && (m.device != torch.UnknownDevice || device != torch.OnHost) {
-			m.extent, m.part = m.own(), false
-		}
-		m.device, m.made = device, in.loop
-		if m.extent != Output {
-			m.at = in.site(n)
-		}
-	}
-	if t.Kind(t.Parent(in.chainOf(n))) == syntax.ExpressionStatement { // a module is moved in place
-		if p := in.placeOf(receiver); p != nil && obj != nil {
-			in.state.set(*p, obj.in(m))
-		}
-	}
-	out := v.in(m)
-	if obj != nil && obj.is(KindUnknown) && len(out.objects) == 0 { // a module is the same one elsewhere
-		c := *out
-		c.objects = obj.objects
-		out = &c
-	}
-	return out, true
-}
-
 // chainOf is the call at the end of a chain of method calls: x.to(d).eval() of
-// x.to(d).
-func (in *interpreter) chainOf(n syntax.NodeID) syntax.NodeID {
-	t := in.tree()
-	for {
-		f := t.Parent(n)
-		call := t.Parent(f)
-		if t.Kind(f) != syntax.Attribute || t.Role(n) != syntax.FieldObject || t.Kind(call) != syntax.Call || t.Role(f) != syntax.FieldFunction {
-			return n
-		}
-		n = call
-	}
-}
 
 // target is the device among the arguments of x.to; ok is false when they name
-// none.
-func (in *interpreter) target(arguments syntax.NodeID) (device torch.Device, ok bool) {
-	t := in.tree()
-	for c := range t.Children(arguments) {
-		arg := c
-		if t.Kind(c) == syntax.KeywordArgument {
-			if t.Text(t.Child(c, syntax.FieldName)) != "device" {
-				continue
-			}
-			arg = t.Child(c, syntax.FieldValue)
-		} else if in.isType(c) {
-			continue
-		}
-		return in.deviceOf(arg, in.valueOf(arg)), true
-	}
-	return torch.UnknownDevice, false
-}
 
 // isType reports whether an argument of x.to is a type of numbers. Of one that
-// is not known its name says so.
-func (in *interpreter) isType(n syntax.NodeID) bool {
-	v := in.valueOf(n)
-	if v == nil {
-		return true
-	}
-	for _, id := range v.objects {
-		if info := in.objects[id]; info.kind == objectLibrary && torch.IsType(info.name) {
-			return true
-		}
-	}
-	if v.literal != nil {
-		return v.literal == true || v.literal == false
-	}
-	return strings.HasSuffix(in.tree().Text(n), "type")
-}
 
 // deviceOf is the device that an expression names. One that is not known is
-// chosen when the program runs: an accelerator, where there is one.
-func (in *interpreter) deviceOf(n syntax.NodeID, v *Value) torch.Device {
-	if n >= 0 && in.tree().Kind(n) == syntax.Attribute { // like.device
-		if m := in.memoryOf(in.tree().Child(n, syntax.FieldObject)); m != nil {
-			return m.device
-		}
-	}
-	switch {
-	case v == nil:
-		return torch.OnAccelerator
-	case v.memory != nil:
-		return v.memory.device
-	case v.kinds == KindNone || v.is(KindTensor):
-		return torch.UnknownDevice
-	}
-	if name, ok := v.literal.(string); ok {
-		return torch.DeviceNamed(name)
-	}
-	return torch.OnAccelerator
-}
 
 // keyword is the value of a keyword argument of a call, NoNode when it is not
-// given.
-func (in *interpreter) keyword(call syntax.NodeID, name string) syntax.NodeID {
-	t := in.tree()
-	for c := range t.Children(t.Child(call, syntax.FieldArguments)) {
-		if t.Kind(c) == syntax.KeywordArgument && t.Text(t.Child(c, syntax.FieldName)) == name {
-			return t.Child(c, syntax.FieldValue)
-		}
-	}
-	return syntax.NoNode
-}
 
 // given are the values of the arguments below n.
 func (in *interpreter) given(n syntax.NodeID) []*Value {
@@ -468,6 +340,7 @@ func (in *interpreter) heldMemory(v *Value, depth int) *memory {
 }
 
 // gathered is a call that returns the tensors that it is given from all
+
 // processes.
 func (in *interpreter) gathered(n syntax.NodeID, v *Value, args []*Value) *Value {
 	if len(args) != 1 || args[0] == nil {
@@ -484,6 +357,7 @@ func (in *interpreter) gathered(n syntax.NodeID, v *Value, args []*Value) *Value
 }
 
 // indexed is the memory of x[…]: a view where the index is made of positions
+
 // and slices, a copy where it is a tensor or a list.
 func (in *interpreter) indexed(n syntax.NodeID) *memory {
 	t := in.tree()

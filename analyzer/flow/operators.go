@@ -251,7 +251,7 @@ func (in *interpreter) choose(n syntax.NodeID) *Value {
 func (in *interpreter) contract(n syntax.NodeID, c torch.Contract, operands []*Value, whole bool) *Value {
 	switch c.Effect {
 	case torch.Leaves:
-		return plain
+		return in.derived(operands)
 	case torch.NoGraph:
 		return freshData
 	case torch.Detaches:
@@ -286,6 +286,21 @@ func (in *interpreter) contract(n syntax.NodeID, c torch.Contract, operands []*V
 		return &Value{kinds: KindObject, elements: []*Value{v}, variadic: true, structural: true}
 	}
 	return plain
+}
+
+// derived is a plain value that is computed from others: it differs in each
+// iteration if they do.
+func (in *interpreter) derived(operands []*Value) *Value {
+	var steps atoms
+	for _, v := range operands {
+		if v != nil {
+			steps = steps.union(in.steps(v.atoms))
+		}
+	}
+	if steps == nil {
+		return plain
+	}
+	return &Value{kinds: KindPlain, atoms: in.chain(steps)}
 }
 
 // mayBeSaved reports whether a factor is a tensor rather than a number. One of

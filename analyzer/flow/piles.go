@@ -3,6 +3,7 @@ package flow
 import (
 	"cmp"
 	"slices"
+	"strings"
 
 	"github.com/graphleak/graphleak/analyzer/syntax"
 	"github.com/graphleak/graphleak/analyzer/torch"
@@ -27,6 +28,10 @@ type Pile struct {
 	Tensors []Piled
 	// Escapes says that the collection is handed to code that was not seen.
 	Escapes bool
+	// Memo says that an entry is made only for a key that has none yet: the
+	// collection remembers results. ByIdentity says that a key equals only
+	// itself, such as a tensor or an address.
+	Memo, ByIdentity bool
 }
 
 // Piled is a tensor that a pile takes in.
@@ -172,6 +177,7 @@ func (in *interpreter) pileFact(ps []*pile) (Pile, bool) {
 	if m != in.main || in.isDrawn(e.place.object) || in.withinForward(l.frame) && !l.implicit || in.endsEarly(e, l) {
 		return Pile{}, false
 	}
+	f.Memo, f.ByIdentity = in.isMemo(e), e.keyed
 	for _, p := range ps {
 		if p.loop != l && p.loop.encloses(l) {
 			f.Around = &Location{p.loop.at.module, p.loop.at.node}
@@ -192,6 +198,39 @@ func (in *interpreter) pileFact(ps []*pile) (Pile, bool) {
 		f.Tensors = append(f.Tensors, tensor)
 	}
 	return f, len(f.Tensors) > 0
+}
+
+// isMemo reports whether a store is made only where a key has no entry yet.
+func (in *interpreter) isMemo(e *storeEvent) bool {
+	t := e.at.module.Tree
+	if t.Kind(e.target) != syntax.Subscript {
+		return false
+	}
+	collection := t.Text(t.Child(e.target, syntax.FieldValue))
+	for n := t.Parent(e.at.node); n >= 0 && t.Kind(n) != syntax.FunctionDefinition; n = t.Parent(n) {
+		if t.Kind(n) != syntax.IfStatement {
+			continue
+		}
+		condition := t.Child(n, syntax.FieldCondition)
+		for c := condition; c < t.End(condition); c++ {
+			if t.Kind(c) == syntax.ComparisonOperator && t.Text(t.Child(c, syntax.FieldOperators)) == "not in" && strings.HasSuffix(t.Text(c), collection) {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+// byIdentity reports whether a key equals only itself: a tensor, an address.
+func (in *interpreter) byIdentity(key syntax.NodeID) bool {
+	v := in.valueOf(key)
+	if v == nil || key < 0 {
+		return false
+	}
+	if name := in.calleeName(key); in.tree().Kind(key) == syntax.Call && torch.Addresses[name] {
+		return true
+	}
+	return v.only(KindTensor) || v.is(KindTensor|KindUnknown) && v.memory != nil && len(v.elements) == 0
 }
 
 // isDrawn reports whether an object is what a loop goes over, or a part of it:

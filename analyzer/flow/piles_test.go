@@ -1,7 +1,6 @@
 package flow_test
 
 import (
-	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/assert"
@@ -100,12 +99,12 @@ func TestACollectionThatOuterLoopsKeepToo(t *testing.T) {
             with torch.no_grad():
                 kept.append(model(x.to(device)))
 `
-	p := onePile(t, strings.Replace(src, "EMPTY", "pass", 1))
+	p := onePile(t, replaced(src, "EMPTY", "pass"))
 	require.NotNil(t, p.Around)
 	assert.Contains(t, p.Around.Text(), "for epoch in")
 	assert.Contains(t, p.Loop.Text(), "for x in")
 	for _, empty := range []string{"kept = []", "kept.clear()", "del kept[:]"} {
-		assert.Nil(t, onePile(t, strings.Replace(src, "EMPTY", empty, 1)).Around, empty)
+		assert.Nil(t, onePile(t, replaced(src, "EMPTY", empty)).Around, empty)
 	}
 }
 

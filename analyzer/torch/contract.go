@@ -172,6 +172,10 @@ var Joins = set(`cat concat concatenate stack hstack vstack dstack column_stack`
 // TensorAttributes are attributes that tell tensors from numbers.
 var TensorAttributes = set(`detach item grad_fn requires_grad backward`)
 
+// TensorMethods are methods that tell tensors from other objects.
+var TensorMethods = set(`view unsqueeze squeeze permute softmax log_softmax argmax clone contiguous cuda cpu float long half detach_ unbind
+	new_zeros new_ones numel matmul bmm expand_as masked_fill`)
+
 // TensorClass reports whether a dotted name is that of the class of tensors.
 func TensorClass(dotted string) bool {
 	return dotted == "torch.Tensor" || dotted == "torch.FloatTensor"

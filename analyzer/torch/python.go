@@ -31,6 +31,14 @@ func ThreadClass(dotted string) bool {
 	return dotted == "threading.Thread" || dotted == "threading.Timer"
 }
 
+// Caches are the decorators that make a function remember its results, with how
+// many of them by default; 0 is no limit.
+var Caches = map[string]int{"functools.lru_cache": 128, "functools.cache": 0}
+
+// Addresses are functions and methods that give a number of no other thing that
+// lives.
+var Addresses = set(`id data_ptr`)
+
 // NumberTypes are the builtin types whose instances hold no graph.
 var NumberTypes = set(`float int str bool`)
 

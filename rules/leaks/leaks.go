@@ -4,6 +4,7 @@ package leaks
 import (
 	"github.com/graphleak/graphleak/rules"
 	accumulate "github.com/graphleak/graphleak/rules/leaks/accumulate-with-graph"
+	cache "github.com/graphleak/graphleak/rules/leaks/cache-keeps-tensors"
 	checkpoint "github.com/graphleak/graphleak/rules/leaks/checkpoint-on-device"
 	collect "github.com/graphleak/graphleak/rules/leaks/collect-with-graph"
 	creategraph "github.com/graphleak/graphleak/rules/leaks/create-graph-backward"
@@ -25,7 +26,7 @@ import (
 func All() []*rules.Rule {
 	return []*rules.Rule{
 		accumulate.Rule, collect.Rule, meter.Rule, statistic.Rule, sideoutput.Rule,
-		pileup.Rule, view.Rule,
+		pileup.Rule, view.Rule, cache.Rule,
 		evaluation.Rule, checkpoint.Rule, predictions.Rule, ineffective.Rule,
 		retain.Rule, creategraph.Rule, ctxattribute.Rule, hook.Rule,
 		hiddenstate.Rule,

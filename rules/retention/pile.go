@@ -17,13 +17,16 @@ const (
 	UntilTheEnd           // of a loop over data
 	NeverCleared          // nor between one such loop and the next
 	OfViews               // small parts that keep the whole tensors
+	Memo                  // results that are remembered by what equals only itself
 )
 
 // PileKindOf is the kind of a pile.
 func PileKindOf(p flow.Pile) PileKind {
 	small := func(t flow.Piled) bool { return t.Part }
 	switch {
-	case !p.Draws:
+	case p.Memo && p.ByIdentity:
+		return Memo
+	case !p.Draws || p.Memo:
 		return NoPile
 	case p.Around != nil:
 		return NeverCleared

@@ -1,0 +1,91 @@
+package fixes
+
+import (
+	"fmt"
+	"strings"
+
+	"github.com/graphleak/graphleak/analyzer/flow"
+	"github.com/graphleak/graphleak/analyzer/syntax"
+	"github.com/graphleak/graphleak/analyzer/text"
+	"github.com/graphleak/graphleak/rules"
+)
+
+// Uncache are the fixes of a cache that keeps tensors: a property is remembered
+// by its object, anything else not at all.
+func Uncache(c flow.Cache) []rules.Fix {
+	if len(c.Tensors) == 0 {
+		if c.Property {
+			return cacheInObject(c)
+		}
+		return nil
+	}
+	fix := rules.Fix{
+		Title:  fmt.Sprintf("Remove the cache of %s (calls with the very same tensor are computed again)", source(NameOf(c.Function))),
+		Safety: rules.Unsafe,
+	}
+	s, ok := wholeLine(c.Decorator)
+	if !ok {
+		return nil
+	}
+	fix.Edits = []rules.FileEdit{{Path: c.Decorator.Module.Path, Edit: text.Edit{Span: s}}}
+	return []rules.Fix{fix}
+}
+
+// cacheInObject turns @property and @lru_cache() into @functools.cached_property.
+func cacheInObject(c flow.Cache) []rules.Fix {
+	t := c.Decorator.Module.Tree
+	written, ok := functoolsName(t)
+	if !ok {
+		return nil
+	}
+	cached, ok := wholeLine(c.Decorator)
+	if !ok {
+		return nil
+	}
+	for n := t.First(t.Parent(c.Function.Node)); n >= 0; n = t.Next(n) {
+		if t.Kind(n) == syntax.Decorator && t.Text(t.First(n)) == "property" {
+			return []rules.Fix{{
+				Title: "Remember the value in the object: `cached_property`", Safety: rules.Unsafe,
+				Edits: []rules.FileEdit{
+					{Path: c.Decorator.Module.Path, Edit: text.Edit{Span: t.Span(t.First(n)), New: written}},
+					{Path: c.Decorator.Module.Path, Edit: text.Edit{Span: cached}},
+				},
+			}}
+		}
+	}
+	return nil
+}
+
+// functoolsName is how a file that imports functools writes cached_property.
+func functoolsName(t *syntax.Tree) (string, bool) {
+	for n := t.Root(); int(n) < t.Len(); n++ {
+		switch t.Kind(n) {
+		case syntax.ImportStatement:
+			if t.Text(t.First(n)) == "functools" {
+				return "functools.cached_property", true
+			}
+		case syntax.ImportFromStatement:
+			if text := t.Text(n); strings.HasPrefix(text, "from functools") && strings.Contains(text, "cached_property") {
+				return "cached_property", true
+			}
+		}
+	}
+	return "", false
+}
+
+// wholeLine is the line on which a decorator stands, with the end of the line.
+func wholeLine(decorator flow.Location) (text.Span, bool) {
+	src := string(decorator.Module.Tree.Source())
+	s := decorator.Span()
+	start := strings.LastIndexByte(src[:s.Start], '\n') + 1
+	end := strings.IndexByte(src[s.End:], '\n')
+	if end < 0 || strings.Trim(src[start:s.Start], " \t@") != "" || strings.TrimSpace(src[s.End:s.End+end]) != "" {
+		return text.Span{}, false
+	}
+	return text.Span{Start: start, End: s.End + end + 1}, true
+}
+
+// NameOf is the name of a definition.
+func NameOf(l flow.Location) flow.Location {
+	return flow.Location{Module: l.Module, Node: l.Module.Tree.Child(l.Node, syntax.FieldName)}
+}
