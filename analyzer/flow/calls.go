@@ -259,6 +259,9 @@ func (in *interpreter) apply(n syntax.NodeID, f *Value, args arguments) *Value {
 			unknown = true
 		}
 	}
+	if v := in.libraryMethod(n, n, f, "__call__", args); unknown && v != nil {
+		return v
+	}
 	if unknown && in.state != nil {
 		v := in.callUnknown(n, f, args)
 		for _, id := range f.objects {

@@ -73,6 +73,7 @@ type objectInfo struct {
 	hasModel  bool     // an unknown object was made out of a module
 	args      arguments
 	body      func(*interpreter) *Value // one step of a generator expression
+	running   bool                      // of a generator: it is being resumed
 	yieldGrad torch.GradMode            // of a generator: the grad mode at its last yield
 }
 

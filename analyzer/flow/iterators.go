@@ -243,9 +243,15 @@ func (in *interpreter) lazily(n syntax.NodeID, name string, args arguments) *Val
 
 // resume is one step of a generator or iterator.
 func (in *interpreter) resume(n syntax.NodeID, id ObjectID) *Value {
+	info := in.objects[id]
+	if info.running { // an iterator over itself: x = zip(x, y) in a loop
+		return &Value{kinds: KindUnknown}
+	}
 	activity := in.activity
-	v := in.stepOf(n, in.objects[id])
-	in.resumedUnguarded(in.objects[id], activity)
+	info.running = true
+	v := in.stepOf(n, info)
+	info.running = false
+	in.resumedUnguarded(info, activity)
 	return v
 }
 

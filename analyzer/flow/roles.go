@@ -74,6 +74,10 @@ func (in *interpreter) playRole(n, receiver syntax.NodeID, id ObjectID, role tor
 		in.backward(n, args.expr(0, n), first, args)
 		in.createsGraph(n, first, args)
 		return noValue
+	case torch.Trains:
+		in.backward(n, args.expr(0, n), first, args)
+		in.optimizerSteps()
+		return noValue
 	case torch.Steps:
 		in.optimizerSteps()
 		return noValue

@@ -29,3 +29,16 @@ var horovod = Library{
 		Shows:    `broadcast_parameters broadcast_optimizer_state`,
 	},
 }
+
+// The optimizer wrapper of MMEngine runs the backward pass and steps.
+var mmengine = Library{
+	Packages: []string{"mmengine", "mmengine.optim"},
+	Source:   "MMEngine documentation, OptimWrapper",
+	Calls: map[Role]string{
+		MakesHelper: `OptimWrapper AmpOptimWrapper ApexOptimWrapper`,
+		Trains:      `*OptimWrapper.update_params`,
+		Backwards:   `*OptimWrapper.backward`,
+		Steps:       `*OptimWrapper.step`,
+		Scales:      `*OptimWrapper.scale_loss`,
+	},
+}

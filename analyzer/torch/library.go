@@ -34,6 +34,8 @@ const (
 	Prepares Role = iota + 1
 	// Backwards: runs a backward pass on its first argument.
 	Backwards
+	// Trains: does so and steps an optimizer.
+	Trains
 	// Steps: an optimizer steps.
 	Steps
 	// Shows: shows, writes or adds up its arguments and keeps no graph of them.
@@ -210,7 +212,7 @@ func (h *Host) At(when When) []Hook {
 
 // libraries are the packages that are known, the most used first.
 var libraries = []Library{lightning, transformers, accelerate, torchmetrics, ignite, fastai, catalyst, skorch,
-	deepspeed, apex, horovod, timm, peft, diffusers, geometric, dgl, torchvision, hub, segmentation, efficientnet, openCLIP}
+	deepspeed, apex, horovod, mmengine, timm, peft, diffusers, geometric, dgl, torchvision, hub, segmentation, efficientnet, openCLIP}
 
 // index finds in the libraries what a dotted name stands for.
 var index = func() map[string]*indexed {

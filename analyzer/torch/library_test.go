@@ -11,6 +11,8 @@ import (
 
 func TestRoleOf(t *testing.T) {
 	want := map[string]Role{
+		"timm.utils.NativeScaler.__call__":             Trains,
+		"mmengine.optim.OptimWrapper.update_params":    Trains,
 		"accelerate.Accelerator":                       MakesHelper,
 		"accelerate.Accelerator.prepare":               Prepares,
 		"accelerate.Accelerator.prepare_model":         Prepares,

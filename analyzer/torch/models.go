@@ -1,12 +1,14 @@
 package torch
 
-// AverageMeter of timm adds up what it is given, its graph too.
+// AverageMeter of timm adds up what it is given, its graph too. Its scalers are
+// called with a loss and an optimizer.
 var timm = Library{
 	Packages: []string{"timm"},
-	Source:   "timm documentation, Models; its source utils/metrics.py",
+	Source:   "timm documentation, Models; its sources utils/metrics.py and utils/cuda.py",
 	Calls: map[Role]string{
 		MakesModel:  `create_model models.*`,
-		MakesHelper: `AverageMeter`,
+		MakesHelper: `AverageMeter NativeScaler ApexScaler`,
+		Trains:      `NativeScaler.__call__ ApexScaler.__call__`,
 		Collects:    `AverageMeter.update`,
 		Resets:      `AverageMeter.reset`,
 		Passes:      `reduce_tensor`,
