@@ -8,7 +8,9 @@ import (
 // How tracebacks begin.
 var (
 	// The header of a Ray task stands where Python writes its own.
-	rayHeader     = regexp.MustCompile(`\bray::[\w.<>]+(?:\(\))? \(pid=(\d+)`)
+	rayHeader = regexp.MustCompile(`\bray::[\w.<>]+(?:\(\))? \(pid=(\d+)`)
+	// Distributed checkpoints report the failures of all ranks in one exception.
+	rankHeader    = regexp.MustCompile(`^Traceback \(most recent call last\): \(RANK (\d+)\)`)
 	ipythonHeader = regexp.MustCompile(`^([A-Za-z_][\w.]*)\s+Traceback \(most recent call last\)`)
 	debugHeader   = regexp.MustCompile(`^Exception has occurred: ([A-Za-z_][\w.]*)`)
 	faultHeader   = regexp.MustCompile(`^(?:Current thread|Thread) 0x[0-9a-fA-F]+.*\(most recent call first\)`)
@@ -83,6 +85,13 @@ func (p *tracebacks) begin(l Line) bool {
 	case strings.Contains(text, "Exception Group ") && groupHeader.MatchString(text):
 		p.finish()
 		p.group.open = true
+	case strings.Contains(text, "(RANK ") && rankHeader.MatchString(text):
+		next.Origin.Rank = number(rankHeader.FindStringSubmatch(text)[1])
+		if p.state == inMessage && strings.HasSuffix(p.cur.Type, "CheckpointException") {
+			next.Outer, p.cur = p.cur, nil
+		} else {
+			p.finish()
+		}
 	case strings.Contains(text, headerText):
 		if m := ipythonHeader.FindStringSubmatch(strings.TrimSpace(text)); m != nil && exceptionName.MatchString(m[1]) {
 			opened, named = ipython, m[1]

@@ -122,8 +122,33 @@ func probing(exception string) bool {
 	return false
 }
 
+// raising matches code that raises an exception, rethrowing code that passes on
+// one that was caught.
+var (
+	raising    = regexp.MustCompile(`^raise ((?:[A-Za-z_]\w*\.)*[A-Z]\w*)\(`)
+	rethrowing = regexp.MustCompile(`^raise ((?:[A-Za-z_]\w*\.)*[A-Z]\w*)\(.*\.with_traceback\(`)
+)
+
+// infer reads the type of an exception whose own line is cut off from the code
+// of its calls.
+func (t *Traceback) infer() {
+	if t.Type != "" || t.Dump || len(t.Frames) == 0 {
+		return
+	}
+	m := raising.FindStringSubmatch(t.last().Code)
+	at := t.last().At
+	for i := 0; m == nil && i < len(t.Frames); i++ {
+		m, at = rethrowing.FindStringSubmatch(t.Frames[i].Code), t.Frames[i].At
+	}
+	if m != nil {
+		t.Type, t.Unsaid = m[1], true
+		t.Message = []Line{{No: at, Origin: t.Origin}}
+	}
+}
+
 func (s *inputState) judgeOne(t *Traceback) judgement {
 	j := judgement{of: t}
+	t.infer()
 	if t.Type == "" {
 		j.page = s.knowledge.byID[unknownID]
 		if t.Outer != nil && t.Outer.Type != "" {

@@ -10,6 +10,33 @@ var (
 	lostException = regexp.MustCompile(`\b(?:[A-Za-z_]\w*\.)*[A-Z]\w*(?:Error|Exception|Interrupt): `)
 )
 
+var stampStart = regexp.MustCompile(`^\[?\d{4}-\d\d-\d\d[ T]\d\d:\d\d:`)
+
+const maxRecords = 4096 // on one line
+
+// splitRecords undoes the loss of the newlines between a logger's records: a
+// terminal padded each with spaces instead. It is nil if the line is one record.
+func splitRecords(text string) []string {
+	stamp := stampStart.FindString(text)
+	if stamp == "" {
+		return nil
+	}
+	start := "  " + stamp[:len(stamp)-len("00:00:")]
+	if !strings.Contains(text, start) {
+		return nil
+	}
+	var records []string
+	for len(records) < maxRecords {
+		at := strings.Index(text, start)
+		if at < 0 {
+			break
+		}
+		records = append(records, strings.TrimRight(text[:at], " "))
+		text = strings.TrimLeft(text[at:], " ")
+	}
+	return append(records, strings.TrimRight(text, " "))
+}
+
 // splitLost undoes the loss of the newlines of a traceback: a line with several
 // calls, or with the header and a call, becomes the lines it was.
 func splitLost(l Line) []Line {

@@ -51,6 +51,10 @@ func (in *incident) plainVerdict(e *Event) verdict {
 	if t.Outer != nil && t.Outer.Type != "" && len(t.Outer.Message) > 0 {
 		v.cause += fmt.Sprintf(" It was reported by %s.", strings.TrimSuffix(t.Outer.summary(), "."))
 	}
+	if t.Unsaid {
+		v.cause += " Its message is cut off."
+		v.missing = append(v.missing, "the end of the traceback: the line with the exception and its message")
+	}
 	if t.Headless || t.Bare {
 		v.missing = append(v.missing, "the top of the traceback")
 	}
@@ -87,9 +91,9 @@ func (e *Event) confidence() Confidence {
 	if t := e.Traceback; t != nil {
 		known := e.Page.ID != pythonExceptionID
 		switch {
-		case t.Bare && !known:
+		case (t.Bare || t.Unsaid) && !known:
 			c = Low
-		case t.Bare, t.Headless && !known:
+		case t.Bare, t.Unsaid, t.Headless && !known:
 			c = c.atMost(Medium)
 		}
 	}

@@ -167,8 +167,21 @@ func (s *inputState) take(line Line) {
 // lines cleans a line of the input, takes off its prefixes, and undoes what put
 // several lines of output into it.
 func (s *inputState) lines(no int, raw []byte) []Line {
+	text := clean(raw)
+	if records := splitRecords(text); records != nil {
+		var lines []Line
+		for _, r := range records {
+			lines = append(lines, s.outputLines(no, r)...)
+		}
+		return lines
+	}
+	return s.outputLines(no, text)
+}
+
+// outputLines are the lines of output that one record holds.
+func (s *inputState) outputLines(no int, text string) []Line {
 	origin := noOrigin(s.number)
-	text := s.labels.strip(clean(raw), &origin)
+	text = s.labels.strip(text, &origin)
 	texts := s.unfolder.lines(text, &origin)
 	if texts == nil {
 		return []Line{s.line(no, text, origin)}

@@ -57,6 +57,9 @@ type Traceback struct {
 	Ignored bool
 	// Native says that the exception is one of C++.
 	Native bool
+	// Unsaid says that the exception line was cut off, and Type is what the
+	// innermost call was about to raise.
+	Unsaid bool
 	// Woven says that lines of several tracebacks were interleaved and put
 	// together by what fits.
 	Woven bool

@@ -1,6 +1,7 @@
 package crash
 
 import (
+	"cmp"
 	"regexp"
 	"slices"
 	"strings"
@@ -162,6 +163,10 @@ func (p *tracebacks) finish() {
 		p.past = t
 		return
 	case len(t.Frames) == 0 && t.Type == "":
+		// Of what follows in the chain nothing is left.
+		if chain := cmp.Or(t.Cause, t.Outer); chain != nil && chain.Type != "" {
+			p.done = chain
+		}
 		return
 	}
 	p.flush()
