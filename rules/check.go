@@ -131,9 +131,13 @@ func (c *Checker) Check(ctx context.Context, src Source) (Report, error) {
 	if err != nil {
 		return Report{}, err
 	}
+	suppressed := readSuppressions(module.Tree)
 	for _, rule := range c.rules {
 		rule.Run(&Pass{Module: module, Facts: facts, Report: func(f Finding) {
 			f.Path, f.Code, f.Rule = src.Path, rule.Code, rule.Name
+			if suppressed.silences(f) {
+				return
+			}
 			f.inFile(path, src.Path)
 			report.Findings = append(report.Findings, f)
 		}})
