@@ -16,16 +16,18 @@ import (
 //	# noqa: GL101                  the same, as other tools write it
 //	# graphleak: skip-file         all of the file
 var (
-	skipFile = regexp.MustCompile(`#\s*graphleak:\s*skip-file\b`)
-	ignore   = regexp.MustCompile(`#\s*graphleak:\s*ignore\b(?:\[([^\]]*)\])?`)
-	noqa     = regexp.MustCompile(`#\s*noqa:\s*([A-Z][A-Z0-9, ]*)`)
+	// IgnoreComment has the codes in its second group, in brackets in the first.
+	IgnoreComment = regexp.MustCompile(`#\s*graphleak:\s*ignore\b(\[([^\]\n]*)\])?`)
+	// NoqaComment has the codes in its first group.
+	NoqaComment = regexp.MustCompile(`#\s*noqa:\s*([A-Z][A-Z0-9, ]*)`)
+	skipFile    = regexp.MustCompile(`#\s*graphleak:\s*skip-file\b`)
 )
 
 // suppressions are what the comments of a file silence.
 type suppressions struct {
 	tree  *syntax.Tree
 	file  bool
-	lines map[int][]string // by the offset at which the line starts: codes, none for all
+	lines map[int][]string // by the offset at which the line starts: codes, "" for all
 }
 
 func readSuppressions(t *syntax.Tree) suppressions {
@@ -39,17 +41,23 @@ func readSuppressions(t *syntax.Tree) suppressions {
 		}
 		comment, line := t.Text(n), s.lineStart(t.Span(n).Start)
 		s.file = s.file || skipFile.MatchString(comment)
-		for _, form := range []*regexp.Regexp{ignore, noqa} {
-			if m := form.FindStringSubmatch(comment); m != nil {
-				codes := strings.FieldsFunc(m[1], func(r rune) bool { return r == ',' || r == ' ' })
-				if len(codes) == 0 && form == ignore {
-					codes = []string{""}
-				}
-				s.lines[line] = append(s.lines[line], codes...)
+		if m := IgnoreComment.FindStringSubmatch(comment); m != nil {
+			named := codes(m[2])
+			if len(named) == 0 {
+				named = []string{""}
 			}
+			s.lines[line] = append(s.lines[line], named...)
+		}
+		if m := NoqaComment.FindStringSubmatch(comment); m != nil {
+			s.lines[line] = append(s.lines[line], codes(m[1])...)
 		}
 	}
 	return s
+}
+
+// codes are the rule codes of a list.
+func codes(list string) []string {
+	return strings.FieldsFunc(list, func(r rune) bool { return r == ',' || r == ' ' })
 }
 
 // lineStart is where the line begins that an offset is on.
@@ -66,7 +74,7 @@ func (s suppressions) silences(f Finding) bool {
 	span := s.statement(f.Span)
 	src := s.tree.Source()
 	for at := s.lineStart(span.Start); at <= span.End && at < len(src); {
-		if codes := s.lines[at]; slices.Contains(codes, "") || slices.Contains(codes, f.Code) {
+		if named := s.lines[at]; slices.Contains(named, "") || slices.Contains(named, f.Code) {
 			return true
 		}
 		next := strings.IndexByte(src[at:], '\n')

@@ -13,19 +13,6 @@ import (
 	"github.com/graphleak/graphleak/rules"
 )
 
-// Comments that silence findings, as users write them:
-//
-//	# graphleak: ignore[GL101, GL102]
-//	# graphleak: ignore
-//	# graphleak: skip-file
-//	# noqa: GL101
-//
-// This file adds them; what they do is decided where findings are made.
-var (
-	ignoreComment = regexp.MustCompile(`#\s*graphleak:\s*ignore(\[([^\]\n]*)\])?`)
-	noqaComment   = regexp.MustCompile(`#\s*noqa:\s*([A-Z0-9, ]+)`)
-)
-
 // suppressions are the actions that silence findings: each on its line, and all
 // in the file.
 func (v *snapshot) suppressions(doc part, findings []rules.Finding) []*protocol.CodeAction {
@@ -68,7 +55,7 @@ func (v *snapshot) suppressions(doc part, findings []rules.Finding) []*protocol.
 // stand, or silences everything already, there is none.
 func ignoreOnLine(src []byte, line text.Span, code string) (text.Edit, bool) {
 	content := src[line.Start:line.End]
-	if m := ignoreComment.FindSubmatchIndex(content); m != nil {
+	if m := rules.IgnoreComment.FindSubmatchIndex(content); m != nil {
 		if m[2] < 0 {
 			return text.Edit{}, false
 		}
@@ -116,7 +103,7 @@ func (v *snapshot) mentions(src []byte) []mention {
 	for _, comment := range []struct {
 		form  *regexp.Regexp
 		codes int // the group with the codes
-	}{{ignoreComment, 2}, {noqaComment, 1}} {
+	}{{rules.IgnoreComment, 2}, {rules.NoqaComment, 1}} {
 		for _, m := range comment.form.FindAllSubmatchIndex(src, -1) {
 			start, end := m[2*comment.codes], m[2*comment.codes+1]
 			if start < 0 {
