@@ -19,6 +19,7 @@ const (
 	Reduced                     // what is left when a dimension is reduced
 	Result                      // something that a model gives, perhaps a number
 	Output                      // what a model is for: logits, embeddings, maps
+	Weights                     // all parameters of a model
 )
 
 // memory is what is known of the memory of a tensor, whatever its graph is. A
@@ -164,6 +165,26 @@ func (m *memory) own() Extent {
 	return m.extent
 }
 
+// weightsOf is the memory of the parameters of a model. Who only asks for them
+// gets no copy.
+func (in *interpreter) weightsOf(model *Value) *memory {
+	m := &memory{extent: Weights}
+	if model.memory != nil {
+		m.device = model.memory.device
+	}
+	return m
+}
+
+// copiedMemory is the memory of a copy that is made now.
+func (in *interpreter) copiedMemory(m *memory) *memory {
+	if m == nil {
+		return nil
+	}
+	c := *m
+	c.extent, c.part, c.made = m.own(), false, in.loop
+	return &c
+}
+
 // counted is the memory of positions or truth values of a tensor.
 func (in *interpreter) counted(m *memory) *memory {
 	if m == nil {
@@ -242,9 +263,7 @@ func (in *interpreter) contracted(name string, c torch.Contract, m *memory, whol
 	case c.Effect == torch.NoGraph:
 		return in.counted(m)
 	case torch.Duplicates[name]:
-		copied := *m
-		copied.extent, copied.part, copied.made = m.own(), false, in.loop
-		return &copied
+		return in.copiedMemory(m)
 	case c.View || c.Effect == torch.Detaches || c.Effect == torch.Pieces:
 		return m
 	case c.Alone && !c.Reduces: // x.float(), x.contiguous(): perhaps x itself

@@ -173,7 +173,7 @@ func (in *interpreter) moduleMethod(n syntax.NodeID, obj *Value, id ObjectID, na
 		return &Value{kinds: KindObject, elements: []*Value{tuple(plain, in.submodule(n, id))}, variadic: true, structural: true}
 	case torch.GivesState:
 		d := in.allocateContainer(n, torch.Dict)
-		in.write(Place{d, anyElement}, freshData)
+		in.write(Place{d, anyElement}, freshData.in(in.weightsOf(obj)))
 		return object(d)
 	case torch.RegistersBuffer:
 		if len(args.positional) > 1 {
@@ -336,19 +336,23 @@ func (in *interpreter) deepcopy(n syntax.NodeID, v *Value) *Value {
 			c, cinfo := in.newObject(objectKey{at: in.site(n), kind: objectModule, parent: id, name: info.name})
 			cinfo.nn = info.nn
 			in.state.set(Place{c, frozenMark}, in.state.get(Place{id, frozenMark}))
-			out = join(out, object(c))
+			out = join(out, object(c).in(in.copiedMemory(in.weightsOf(v))))
 		case objectInstance:
 			c, cinfo := in.newObject(objectKey{at: in.site(n), kind: objectInstance, parent: id, class: info.class})
 			cinfo.fields, cinfo.known = slices.Clone(info.fields), maps.Clone(info.known)
 			for _, f := range info.fields {
 				in.state.set(Place{c, f}, in.state.get(Place{id, f}))
 			}
-			out = join(out, object(c))
+			copied := object(c)
+			if in.isModuleClass(info.class) {
+				copied = copied.in(in.copiedMemory(in.weightsOf(v)))
+			}
+			out = join(out, copied)
 		case objectContainer:
 			c := in.allocateContainer(n, info.container)
 			if content := in.contents(id); content != nil {
 				w := *content
-				w.atoms = nil
+				w.atoms, w.memory = nil, in.copiedMemory(content.memory)
 				in.write(Place{c, anyElement}, &w)
 			}
 			out = join(out, object(c))
@@ -356,7 +360,10 @@ func (in *interpreter) deepcopy(n syntax.NodeID, v *Value) *Value {
 	}
 	if v.is(KindTensor | KindUnknown) {
 		c := *v
-		c.atoms, c.objects = nil, nil
+		c.atoms, c.objects, c.memory = nil, nil, in.copiedMemory(v.memory)
+		if in.isModule(v) {
+			c.memory = in.copiedMemory(in.weightsOf(v))
+		}
 		out = join(out, &c)
 	}
 	return orPlain(out)

@@ -26,6 +26,8 @@ type Pile struct {
 	Around *Location
 	// Tensors are those that the text of Kept shows, else Kept itself.
 	Tensors []Piled
+	// Lasts says that no loop around those empties the collection.
+	Lasts bool
 	// Escapes says that the collection is handed to code that was not seen.
 	Escapes bool
 	// Memo says that an entry is made only for a key that has none yet: the
@@ -179,6 +181,7 @@ func (in *interpreter) pileFact(ps []*pile) (Pile, bool) {
 	}
 	f.Memo, f.ByIdentity = in.isMemo(e), e.keyed
 	for _, p := range ps {
+		f.Lasts = f.Lasts || p.loop.parent == nil
 		if p.loop != l && p.loop.encloses(l) {
 			f.Around = &Location{p.loop.at.module, p.loop.at.node}
 		}

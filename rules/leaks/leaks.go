@@ -14,6 +14,7 @@ import (
 	hiddenstate "github.com/graphleak/graphleak/rules/leaks/hidden-state-carried"
 	hook "github.com/graphleak/graphleak/rules/leaks/hook-keeps-tensors"
 	meter "github.com/graphleak/graphleak/rules/leaks/meter-keeps-graph"
+	snapshot "github.com/graphleak/graphleak/rules/leaks/model-snapshots-kept"
 	retain "github.com/graphleak/graphleak/rules/leaks/needless-retain-graph"
 	statistic "github.com/graphleak/graphleak/rules/leaks/running-statistic-with-graph"
 	sideoutput "github.com/graphleak/graphleak/rules/leaks/side-output-off-backward"
@@ -26,7 +27,7 @@ import (
 func All() []*rules.Rule {
 	return []*rules.Rule{
 		accumulate.Rule, collect.Rule, meter.Rule, statistic.Rule, sideoutput.Rule,
-		pileup.Rule, view.Rule, cache.Rule,
+		pileup.Rule, view.Rule, cache.Rule, snapshot.Rule,
 		evaluation.Rule, checkpoint.Rule, predictions.Rule, ineffective.Rule,
 		retain.Rule, creategraph.Rule, ctxattribute.Rule, hook.Rule,
 		hiddenstate.Rule,

@@ -18,12 +18,19 @@ const (
 	NeverCleared          // nor between one such loop and the next
 	OfViews               // small parts that keep the whole tensors
 	Memo                  // results that are remembered by what equals only itself
+	Snapshots             // copies of all parameters of a model
 )
 
 // PileKindOf is the kind of a pile.
 func PileKindOf(p flow.Pile) PileKind {
 	small := func(t flow.Piled) bool { return t.Part }
+	weights := func(t flow.Piled) bool { return t.Extent == flow.Weights }
 	switch {
+	case slices.ContainsFunc(p.Tensors, weights):
+		if p.Lasts {
+			return Snapshots
+		}
+		return NoPile
 	case p.Memo && p.ByIdentity:
 		return Memo
 	case !p.Draws || p.Memo:
