@@ -82,6 +82,8 @@ func (p *tracebacks) begin(l Line) bool {
 	case p.cur != nil && strings.Contains(text, "Original "+headerText):
 		next.Outer = p.cur
 		p.cur = nil
+	case p.done != nil && strings.Contains(text, "Original "+headerText):
+		p.link, p.process = reportsOn, -1
 	case strings.Contains(text, "Exception Group ") && groupHeader.MatchString(text):
 		p.finish()
 		p.group.open = true

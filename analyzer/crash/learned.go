@@ -39,10 +39,47 @@ func (p *learned) strip(text string, o *Origin) (rest string, confirmed bool) {
 	if at < 0 {
 		at = strings.Index(text, `  File "`)
 	}
-	if at > 0 && at <= maxPrefixLen && strings.TrimSpace(text[:at]) != "" {
+	if at > 0 && at <= maxPrefixLen && strings.Trim(text[:at], " |") != "" { // bars are those of an exception group
 		p.candidate, p.lines = text[:at], confirmLines
 	}
 	return text, false
+}
+
+// common learns the prefix that all lines of a sample have. It is believed only
+// if without it a line is seen to tell of a failure that does not with it: lines
+// of progress are alike too.
+func (p *learned) common(sample string, tells func(text string) bool) {
+	const fewest = 4
+	var lines []string
+	for line := range strings.Lines(sample) {
+		if line = clean([]byte(strings.TrimRight(line, "\r\n"))); line != "" {
+			lines = append(lines, line)
+		}
+	}
+	if len(lines) < fewest {
+		return
+	}
+	shape := lines[0][:min(len(lines[0]), maxPrefixLen)]
+	for _, line := range lines {
+		for shape != "" && matchShape(shape, line) == 0 {
+			shape = shape[:len(shape)-1]
+		}
+	}
+	// The indentation of the lines is theirs, but for one space; and a prefix ends
+	// with something that separates.
+	if trimmed := strings.TrimRight(shape, " "); trimmed != "" && len(shape) > len(trimmed)+1 {
+		shape = trimmed + " "
+	}
+	shape = shape[:strings.LastIndexAny(shape, " \t:]})>|#-")+1]
+	if shape == "" || len(shape) < 2 && shape != "#" {
+		return
+	}
+	for _, line := range lines {
+		if rest := line[matchShape(shape, line):]; tells(rest) && !tells(line) {
+			p.shapes = append(p.shapes, shape)
+			return
+		}
+	}
 }
 
 // known takes a learned prefix off text.
@@ -81,7 +118,7 @@ func matchShape(shape, text string) int {
 		case j < len(text) && text[j] == shape[i]:
 			i++
 			j++
-		case j == len(text) && i == len(shape)-1 && shape[i] == ' ':
+		case j == len(text) && i == len(shape)-1 && (shape[i] == ' ' || shape[i] == '\t'):
 			return j // an empty line has lost the space after the prefix
 		default:
 			return 0

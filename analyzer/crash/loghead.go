@@ -19,7 +19,7 @@ var (
 		`)([\])]?)(?:[\s:\[]|$)`)
 	headLevel = regexp.MustCompile(`^(?:TRACE|DEBUG|INFO|SUCCESS|NOTICE|WARN(?:ING)?|ERROR|CRITICAL|FATAL)\b`)
 
-	headSeparator = regexp.MustCompile(`^(?: ?- | ?\| ?|: |\s)`)
+	headSeparator = regexp.MustCompile(`^(?: ?- | ?\| ?|: | ?[-:]$|\s)`)
 	// What stands between brackets of its own: a level, a name, a place in a
 	// file, a thread. Words that say where the run is are the message's.
 	headGroup = regexp.MustCompile(`^(?:\[(?:[A-Za-z_<][\w.<>/$-]{0,80}(?::[\w.<>]+){0,2}|\d{1,8})\]|\{[\w./-]+(?::\d+)?\})`)
@@ -46,6 +46,12 @@ const maxHead = 8
 func logHead(text string, o *Origin) (rest string, ok bool) {
 	if c := text[0]; !isDigit(c) && c != '[' && c != '(' && (c < 'A' || c > 'Z') {
 		return text, false
+	}
+	if level := headLevel.FindString(text); level != "" {
+		// A level alone is no head: "ERROR: no such file" is the program's own.
+		if rest, ok := strings.CutPrefix(text[len(level):], ": "); ok && isException(rest) {
+			return rest, true
+		}
 	}
 	if mark := levelMark.FindString(text); mark != "" {
 		o.Stamped = true
@@ -82,7 +88,7 @@ func logHead(text string, o *Origin) (rest string, ok bool) {
 		case headCloud.MatchString(body):
 			m := headCloud.FindStringSubmatch(body)
 			o.Task, n = m[1], len(m[0])
-		case headGroup.MatchString(body) && !headWhere.MatchString(body):
+		case headGroup.MatchString(body) && !headWhere.MatchString(body) && !elasticEntry.MatchString(body):
 			group := headGroup.FindString(body)
 			leveled = leveled || headLevel.MatchString(group[1:])
 			n = len(group)

@@ -44,6 +44,8 @@ func TestPrefixesAreKept(t *testing.T) {
 		"2025-11-12T11:25:13.4961658Z   File":                                      {"  File", stamped("2025-11-12T11:25:13.4961658Z")},
 		"2022-12-28 16:13:02 [ERROR]    File":                                      {"   File", stamped("2022-12-28 16:13:02")},
 		"2026-01-12 16:13:00,100 - trainer - ERROR -   File":                       {"  File", stamped("2026-01-12 16:13:00,100")},
+		"2022-12-28 16:13:02,100 - mmdet - ERROR -":                                {"", stamped("2022-12-28 16:13:02,100")},
+		"2024-06-11T10:22:31.1234584Z [0]:":                                        {"[0]:", stamped("2024-06-11T10:22:31.1234584Z")},
 		"[2023-12-20 12:36:42,265] torch.distributed.api: [WARNING] Sending":       {"Sending", stamped("2023-12-20 12:36:42,265")},
 		"[2023-04-07 13:09:33,201] [INFO] [launch.py:318:sigkill_handler] Killing": {"Killing", stamped("2023-04-07 13:09:33,201")},
 		"ERROR:torch.distributed.elastic:failed":                                   {"failed", stamped("")},

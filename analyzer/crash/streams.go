@@ -100,6 +100,11 @@ func (in *incident) read(ctx context.Context, i int) error {
 		return err
 	}
 	s.labels = findLabels(peeked)
+	s.learned.common(peeked, func(text string) bool {
+		text = s.labels.strip(text, &Origin{})
+		page, _, _ := s.knowledge.recognise(text, InLine)
+		return page != nil || isException(text)
+	})
 	s.reader = &reader{
 		literals: in.knowledge.wanted, common: in.knowledge.memory, short: shortMemoryWords, pick: in.series.wants,
 		visit: s.visit, every: func() bool { return s.active > 0 || s.table.open() },

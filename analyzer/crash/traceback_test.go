@@ -130,6 +130,17 @@ Original Traceback (most recent call last):
     return {}[i]
 KeyError: 'missing'
 `, []string{"KeyError: 'missing' [d.py:7 __getitem__|return {}[i]] in KeyError: Caught KeyError in DataLoader worker process 0. [a.py:1 f|for x in loader:]"}},
+		"DataLoader after an empty line": {`
+Traceback (most recent call last):
+  File "a.py", line 1, in f
+    for x in loader:
+KeyError: Caught KeyError in DataLoader worker process 0.
+
+Original Traceback (most recent call last):
+  File "d.py", line 7, in __getitem__
+    return {}[i]
+KeyError: 'missing'
+`, []string{"KeyError: 'missing' [d.py:7 __getitem__|return {}[i]] in KeyError: Caught KeyError in DataLoader worker process 0. [a.py:1 f|for x in loader:]"}},
 		"Ray": {`
 Traceback (most recent call last):
   File "a.py", line 1, in f

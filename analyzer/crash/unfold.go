@@ -86,13 +86,14 @@ func recordLines(text string, o *Origin) []string {
 	for _, key := range messageKeys {
 		if s, ok := record[key].(string); ok {
 			lines = split(s)
+			delete(record, key)
 			break
 		}
 	}
 	// A field may hold the traceback: exc_info, exception, stack, error …
 	for _, key := range slices.Sorted(maps.Keys(record)) {
 		for _, s := range texts(record[key], 0) {
-			if strings.Contains(s, headerText) && !slices.Contains(lines, headerText+":") {
+			if strings.Contains(s, headerText) && !slices.ContainsFunc(lines, func(l string) bool { return strings.Contains(l, headerText) }) {
 				lines = append(lines, split(s)...)
 			}
 		}
