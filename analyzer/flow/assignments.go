@@ -278,6 +278,7 @@ func (in *interpreter) setAttribute(target syntax.NodeID, v *Value, stmt, expr s
 			continue
 		}
 		in.store(Place{id, f}, v, stmt, expr, target)
+		in.keepLast(Place{id, f}, v, expr, target)
 	}
 	if name == "requires_grad" && obj.is(KindTensor) && len(obj.objects) == 0 {
 		if p := in.placeOf(t.Child(target, syntax.FieldObject)); p != nil {

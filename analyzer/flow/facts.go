@@ -21,6 +21,7 @@ type Facts struct {
 	Guards      []IneffectiveGuard
 	Checkpoints []Checkpoint
 	Predictions []KeptPredictions
+	LastValues  []LastValue
 	Observed
 }
 
@@ -167,6 +168,7 @@ func (in *interpreter) facts() *Facts {
 	out.Guards = in.ineffectiveGuards()
 	out.Checkpoints = in.checkpointFacts()
 	out.Predictions = in.keptPredictions()
+	out.LastValues = in.lastValues()
 	slices.SortStableFunc(out.Growths, func(a, b Growth) int { return cmp.Compare(a.Kept.Node, b.Kept.Node) })
 	out.Observed = in.observed()
 	return out

@@ -52,6 +52,7 @@ type analysis struct {
 	guards      map[codeKey]IneffectiveGuard // by what runs unguarded
 	// checkpoints are what torch.load gave that may lie on the device.
 	checkpoints map[ObjectID]*checkpoint
+	lastStores  map[codeKey]judgedStore     // by target
 	predictions map[codeKey]KeptPredictions // by the call that makes the trainer
 	// activity counts recorded operations, backwards and new modules: a
 	// function that leaves it alone has nothing to do with graphs.
@@ -77,7 +78,7 @@ func newAnalysis(ctx context.Context, w *Workspace) *analysis {
 		proved: map[Atom]bool{}, needed: map[Atom]bool{}, escaped: map[Atom]bool{}, freedAt: map[Atom]site{}, retainedAt: map[Atom]site{}, reuses: map[Atom]*reuse{},
 		growths: map[growthKey]*growth{}, piles: map[growthKey]*pile{}, caches: map[codeKey]*cache{}, defined: map[Place]definition{}, seeds: map[Place][]Location{}, histories: map[codeKey]*history{},
 		observations: newObservations(),
-		evaluations:  newEvaluations(), guards: map[codeKey]IneffectiveGuard{}, checkpoints: map[ObjectID]*checkpoint{}, predictions: map[codeKey]KeptPredictions{},
+		evaluations:  newEvaluations(), guards: map[codeKey]IneffectiveGuard{}, checkpoints: map[ObjectID]*checkpoint{}, predictions: map[codeKey]KeptPredictions{}, lastStores: map[codeKey]judgedStore{},
 	}
 	for _, name := range reservedSymbols {
 		a.symbol(name)

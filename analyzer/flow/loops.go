@@ -27,6 +27,10 @@ type loop struct {
 	back map[Place]carry
 	// events are the stores of the pass that runs now.
 	events []*storeEvent
+	// last are stores of the pass in attributes; births counts the objects made
+	// before the loop.
+	last   []lastStore
+	births int
 }
 
 // carry is what is known of a place at the end of an iteration.
@@ -133,13 +137,14 @@ func (in *interpreter) iterate(n syntax.NodeID, steps extent, kind loopKind, onc
 	}
 	l.parent, l.frame, l.steps, l.implicit, l.written = in.loop, in.frame, steps, kind == calledLoop, nil
 	outer, base, wasDry := in.loop, in.state, in.dry
+	l.births = in.births
 	clear(l.back)
 	var breaks []*state
 	var end *state
 	for pass := 0; ; pass++ {
 		in.dry = wasDry || pass == 0
 		in.loop = l
-		l.events = l.events[:0]
+		l.events, l.last = l.events[:0], l.last[:0]
 		exits := &loopExits{}
 		in.frame.loops = append(in.frame.loops, exits)
 		top := &state{parent: base, below: base.occupied(), loop: l, in: in}

@@ -154,3 +154,16 @@ func isPrimary(t *syntax.Tree, n syntax.NodeID) bool {
 	}
 	return false
 }
+
+// DetachStored is the fix of an attribute that keeps a graph in vain. Another
+// file may read the attribute: it is not safe.
+func DetachStored(stored flow.Location) []rules.Fix {
+	switch t := stored.Module.Tree; t.Kind(stored.Node) {
+	case syntax.Tuple, syntax.List, syntax.Dictionary, syntax.ExpressionList, syntax.ConditionalExpression:
+		return nil
+	}
+	return []rules.Fix{{
+		Title:  fmt.Sprintf("Detach %s from its graph (check that no other file needs it)", source(stored)),
+		Safety: rules.Unsafe, Edits: call(asParts([]flow.Location{stored}), ".detach()"),
+	}}
+}

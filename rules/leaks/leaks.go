@@ -4,6 +4,7 @@ package leaks
 import (
 	"github.com/graphleak/graphleak/rules"
 	accumulate "github.com/graphleak/graphleak/rules/leaks/accumulate-with-graph"
+	attribute "github.com/graphleak/graphleak/rules/leaks/attribute-keeps-graph"
 	cache "github.com/graphleak/graphleak/rules/leaks/cache-keeps-tensors"
 	checkpoint "github.com/graphleak/graphleak/rules/leaks/checkpoint-on-device"
 	collect "github.com/graphleak/graphleak/rules/leaks/collect-with-graph"
@@ -28,7 +29,7 @@ func All() []*rules.Rule {
 	return []*rules.Rule{
 		accumulate.Rule, collect.Rule, meter.Rule, statistic.Rule, sideoutput.Rule,
 		pileup.Rule, view.Rule, cache.Rule, snapshot.Rule,
-		evaluation.Rule, checkpoint.Rule, predictions.Rule, ineffective.Rule,
+		evaluation.Rule, attribute.Rule, checkpoint.Rule, predictions.Rule, ineffective.Rule,
 		retain.Rule, creategraph.Rule, ctxattribute.Rule, hook.Rule,
 		hiddenstate.Rule,
 	}
