@@ -192,6 +192,8 @@ func (in *interpreter) usedWithoutGraph(n syntax.NodeID) use {
 			return looksOnly
 		case syntax.Interpolation:
 			return cutsGraph
+		case syntax.Call:
+			return looksOnly // no tensor: a method with the name of the attribute
 		case syntax.ArgumentList:
 			switch f := t.Text(t.Child(t.Parent(p), syntax.FieldFunction)); f {
 			case "hasattr", "isinstance", "len", "type":

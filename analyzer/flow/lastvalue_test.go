@@ -41,7 +41,9 @@ func TestWhatReadsAnAttributeDecides(t *testing.T) {
 		"print(self.last.shape, self.last > 0)":       true,
 		"print(f'{self.last}')":                       true,
 		"print((2 * self.last[0]).tolist())":          true,
+		"print(hasattr(self, 'last'), self.last.T.H)": true,
 		"with torch.no_grad(): unknown(self.last)":    true,
+		"print(x.last(), self.last.item())":           true,
 		"return self.last":                            false,
 		"return self.last.mean()":                     false,
 		"unknown(self.last)":                          false,
@@ -54,7 +56,6 @@ func TestWhatReadsAnAttributeDecides(t *testing.T) {
 		"print(table[self.last])":                     false,
 		"print(torch.stack([self.last]).detach())":    false,
 		"print(self.last.register_hook(print))":       false,
-		"print(hasattr(self, 'last'), self.last.T.H)": false,
 	}
 	for use, want := range tests {
 		assert.Equal(t, want, len(facts(t, fmt.Sprintf(kept, use)).LastValues) > 0, use)
