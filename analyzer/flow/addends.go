@@ -61,22 +61,7 @@ func (w *addendWalk) walk(n syntax.NodeID) {
 	}
 	switch t.Kind(n) {
 	case syntax.Identifier: // delta, after delta = loss - mean
-		p := w.in.variable(t.Text(n))
-		d, ok := w.in.defined[p]
-		if !ok || p == w.place || d.frame != w.in.frame.call || d.expr.Module != w.in.frame.module || w.depth == maxDefinitions {
-			return
-		}
-		inner := addendWalk{in: w.in, loop: w.loop, place: w.place, depth: w.depth + 1}
-		inner.walk(d.expr.Node)
-		w.fed = w.fed || inner.fed
-		if len(inner.exprs) == 0 {
-			return
-		}
-		var added atoms
-		for _, as := range inner.added {
-			added = added.union(as)
-		}
-		w.exprs, w.added = append(w.exprs, n), append(w.added, added)
+		w.lookThrough(n)
 	case syntax.BinaryOperator:
 		left, right := t.Child(n, syntax.FieldLeft), t.Child(n, syntax.FieldRight)
 		switch t.Text(t.Child(n, syntax.FieldOperator)) {
@@ -117,6 +102,28 @@ func (w *addendWalk) walk(n syntax.NodeID) {
 			w.walk(c)
 		}
 	}
+}
+
+// lookThrough takes a variable for an addend if the expression that it was given
+// has one.
+func (w *addendWalk) lookThrough(n syntax.NodeID) {
+	in := w.in
+	p := in.variable(in.tree().Text(n))
+	d, ok := in.defined[p]
+	if !ok || p == w.place || d.frame != in.frame.call || d.expr.Module != in.frame.module || w.depth == maxDefinitions {
+		return
+	}
+	inner := addendWalk{in: in, loop: w.loop, place: w.place, depth: w.depth + 1}
+	inner.walk(d.expr.Node)
+	w.fed = w.fed || inner.fed
+	if len(inner.exprs) == 0 {
+		return
+	}
+	var added atoms
+	for _, as := range inner.added {
+		added = added.union(as)
+	}
+	w.exprs, w.added = append(w.exprs, n), append(w.added, added)
 }
 
 // operation notes what a call by its name does with the old value.

@@ -111,6 +111,10 @@ func (in *interpreter) augmented(n syntax.NodeID) {
 	if in.state == nil {
 		return
 	}
+	if out := in.overloadedInPlace(n, operator, old, v); out != nil {
+		in.assign(left, out, n, right)
+		return
+	}
 	if (operator == "+" || operator == "|") && in.extends(left, old, v, n, right) {
 		return
 	}
@@ -230,7 +234,10 @@ func (in *interpreter) setItem(target syntax.NodeID, v *Value, stmt, expr syntax
 	}
 	for _, id := range obj.objects {
 		info := in.objects[id]
-		if info.kind != objectContainer && info.kind != objectUnknown {
+		if info.kind == objectInstance && in.state != nil {
+			in.setInstanceItem(id, key, v, stmt, expr, target)
+		}
+		if info.kind != objectContainer && info.kind != objectUnknown || in.state == nil {
 			continue
 		}
 		if info.kind == objectUnknown && obj.is(KindTensor) {
@@ -238,7 +245,7 @@ func (in *interpreter) setItem(target syntax.NodeID, v *Value, stmt, expr syntax
 		}
 		in.put(id, key, v, stmt, expr, target)
 	}
-	if obj.is(KindTensor) {
+	if obj.is(KindTensor) && in.state != nil {
 		// Writing into a tensor chains its graph to what is written.
 		p := in.placeOf(base)
 		if p == nil || in.off {
@@ -270,8 +277,14 @@ func (in *interpreter) setAttribute(target syntax.NodeID, v *Value, stmt, expr s
 			}
 			continue
 		}
-		if info.kind == objectParams || obj.is(KindTensor) {
+		if info.kind == objectParams || obj.is(KindTensor) || in.state == nil {
 			continue
+		}
+		if info.kind == objectInstance {
+			if set := in.setter(info.class, f); set != nil {
+				in.setProperty(id, set, v, stmt, expr, target)
+				continue
+			}
 		}
 		if len(obj.objects) > 1 {
 			in.store(Place{id, f}, join(in.state.get(Place{id, f}), v), stmt, expr, target)

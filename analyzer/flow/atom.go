@@ -123,6 +123,9 @@ const (
 	// after it has called itself, and without.
 	recursiveResult
 	baseResult
+	// ownElements are the elements of an instance of a class that is derived from
+	// a collection.
+	ownElements
 	// runningSum is the variable in which the builtin sum adds up.
 	runningSum
 	// frozenMark is true on a module none of whose parameters requires a
@@ -142,7 +145,7 @@ const (
 
 // reservedSymbols are how those are interned: not as an identifier.
 var reservedSymbols = [...]string{
-	anyElement: "[]", eachElement: "[*]", elementKeys: "keys()", recursiveResult: "return()", baseResult: "base()",
+	anyElement: "[]", eachElement: "[*]", elementKeys: "keys()", ownElements: "elements()", recursiveResult: "return()", baseResult: "base()",
 	runningSum: "sum()", frozenMark: "frozen()",
 	evaluating: "eval()", stepped: "step()", collected: "kept()", hookedInput: "hook(in)", hookedOutput: "hook(out)",
 }

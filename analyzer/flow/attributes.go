@@ -168,8 +168,8 @@ func (in *interpreter) field(n syntax.NodeID, obj *Value, id ObjectID, f Symbol,
 			return in.parameter(in.paramsOf(id))
 		}
 		return in.unknownField(id, f)
-	case objectParams:
-		return nil
+	case objectFunction:
+		return in.state.get(Place{id, f})
 	}
 	return nil
 }

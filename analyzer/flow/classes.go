@@ -137,6 +137,7 @@ func (in *interpreter) initialise(n syntax.NodeID, id, class ObjectID, args argu
 	if in.derives(class, torch.KeepsPredictions) && !in.evaluatesByItself(class) {
 		in.newTrainer(n, args)
 	}
+	in.giveElements(id, class)
 	if constructor := in.methodOf(n, id, "__init__"); constructor != nil {
 		in.apply(n, constructor, args)
 		return self

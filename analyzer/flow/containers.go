@@ -60,6 +60,9 @@ func (in *interpreter) instanceItem(n syntax.NodeID, id ObjectID, key *Value) *V
 	if f := in.methodOf(n, id, "__getitem__"); f != nil {
 		return in.apply(n, f, arguments{positional: []*Value{orPlain(key)}})
 	}
+	if elements, ok := in.elementsOf(id); ok {
+		return in.lookup(n, object(elements), orPlain(key))
+	}
 	if in.isModuleClass(class) {
 		return in.submodule(n, id)
 	}
@@ -361,13 +364,26 @@ func (in *interpreter) collectIn(l *loop, id ObjectID, f Symbol, v *Value, stmt,
 
 // newContainer is list(x), dict(x), deque(x), defaultdict(f)…
 func (in *interpreter) newContainer(n syntax.NodeID, name string, container torch.Container, args arguments) *Value {
+	first := args.at(0, "")
+	// What is copied may be what n made the last time.
+	var old []entry
+	var element *Value
+	expr := args.expr(0, n)
+	switch {
+	case first == nil || in.isLazy(first):
+	case container == torch.Dict:
+		for _, src := range first.objects {
+			old = append(old, in.entries(src)...)
+		}
+	default:
+		element = in.elementOf(expr, first)
+	}
 	allocate := in.allocateContainer
 	if len(args.values()) == 0 {
 		allocate = in.allocateEmpty
 	}
 	id := allocate(n, container)
 	info := in.objects[id]
-	first := args.at(0, "")
 	switch name {
 	case "collections.defaultdict":
 		info.factory, first = first, args.at(1, "")
@@ -386,18 +402,14 @@ func (in *interpreter) newContainer(n syntax.NodeID, name string, container torc
 	if first == nil {
 		return v
 	}
-	switch expr := args.expr(0, n); {
+	switch {
 	case in.isLazy(first):
 		v.structural = in.few(first)
 		in.drain(id, n, expr, first)
 	case container == torch.Dict:
-		for _, src := range first.objects {
-			for _, f := range in.objects[src].fields {
-				in.write(Place{id, f}, in.state.get(Place{src, f}))
-			}
-		}
+		in.writeAll(id, old)
 	default:
-		in.write(Place{id, anyElement}, in.elementOf(expr, first))
+		in.write(Place{id, anyElement}, element)
 		v.structural = in.few(first)
 	}
 	return v
@@ -451,6 +463,11 @@ func (in *interpreter) containerMethod(n, receiver syntax.NodeID, id ObjectID, n
 		in.write(p, v)
 		return orPlain(v)
 	case torch.Gets:
+		if info.container == torch.List { // of a queue
+			v := in.contents(id)
+			in.trim(id)
+			return orPlain(v)
+		}
 		v := in.lookup(n, object(id), first)
 		if len(args.positional) > 1 {
 			v = join(v, args.positional[1])
@@ -470,10 +487,9 @@ func (in *interpreter) containerMethod(n, receiver syntax.NodeID, id ObjectID, n
 		in.clear(id)
 		return noValue
 	case torch.Copies:
+		old := in.entries(id)
 		twin := in.allocateContainer(n, info.container)
-		for _, f := range info.fields {
-			in.write(Place{twin, f}, in.state.get(Place{id, f}))
-		}
+		in.writeAll(twin, old)
 		return object(twin)
 	case torch.Keys:
 		return &Value{kinds: KindObject, elements: []*Value{plain}, variadic: true, structural: true}
@@ -483,6 +499,19 @@ func (in *interpreter) containerMethod(n, receiver syntax.NodeID, id ObjectID, n
 		return &Value{kinds: KindObject, elements: []*Value{tuple(plain, orPlain(in.contents(id)))}, variadic: true, structural: true}
 	}
 	return plain
+}
+
+// push is a function that puts an element into a list.
+func (in *interpreter) push(n syntax.NodeID, list, element *Value, expr, target syntax.NodeID) *Value {
+	if list == nil {
+		return noValue
+	}
+	for _, id := range list.objects {
+		if in.objects[id].kind == objectContainer {
+			in.collect(id, anyElement, element, n, expr, target, in.placeOf(target))
+		}
+	}
+	return noValue
 }
 
 // ownDefault is the default value of setdefault. An empty container that is

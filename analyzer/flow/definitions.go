@@ -54,7 +54,7 @@ func (in *interpreter) decorate(n syntax.NodeID, v *Value) *Value {
 	t := in.tree()
 	if t.Kind(n) == syntax.Attribute {
 		if name := t.Text(t.Child(n, syntax.FieldAttribute)); name == "setter" || name == "deleter" {
-			return v
+			return in.withSetter(n, name, v)
 		}
 	}
 	d := in.expression(n)
@@ -88,6 +88,22 @@ func (in *interpreter) decorate(n syntax.NodeID, v *Value) *Value {
 				}
 			}
 		}
+	}
+	return v
+}
+
+// withSetter is the property that @total.setter is about, with the setter v.
+func (in *interpreter) withSetter(n syntax.NodeID, name string, v *Value) *Value {
+	property := in.expression(in.tree().Child(n, syntax.FieldObject))
+	for _, id := range property.objects {
+		c := in.objects[id].code
+		if c == nil || c.kind != propertyMethod {
+			continue
+		}
+		if name == "setter" {
+			c.setter = v
+		}
+		return object(id)
 	}
 	return v
 }

@@ -105,6 +105,18 @@ func (in *interpreter) entries(id ObjectID) []entry {
 	return out
 }
 
+// writeAll gives a collection elements by their fields.
+func (in *interpreter) writeAll(id ObjectID, es []entry) {
+	for _, e := range es {
+		p := Place{id, e.field}
+		v := e.value
+		if e.field == anyElement {
+			v = join(in.state.get(p), v)
+		}
+		in.write(p, v)
+	}
+}
+
 // dictDisplay evaluates {key: value, **other}.
 func (in *interpreter) dictDisplay(n syntax.NodeID) *Value {
 	t := in.tree()

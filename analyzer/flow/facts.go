@@ -244,6 +244,7 @@ func (in *interpreter) fact(g *growth) (Growth, bool) {
 	}
 	if g.argument.Module != nil {
 		f.Kept, f.ThroughCall, f.Parts = g.argument, true, located(g.argument.Module, g.argumentParts)
+		in.asWritten(&f, g.call)
 	}
 	return f, f.Kept.Module == in.main
 }

@@ -50,6 +50,7 @@ type growth struct {
 	// store is, if it is in one.
 	argument      Location
 	argumentParts []part
+	call          *callSite // that passes it
 	stepped       bool // an optimizer steps in each iteration
 	reused        *reuse
 	order         int // among all growths found

@@ -86,6 +86,7 @@ type code struct {
 	defaults map[Symbol]*Value
 	grad     torch.GradMode // by decorators
 	kind     methodKind
+	setter   *Value   // of a property
 	class    ObjectID // in whose body the function stands
 	context  bool     // decorated with contextlib.contextmanager
 	cache    *cache   // what it remembers, if it does

@@ -162,6 +162,9 @@ func (in *interpreter) iterated(n syntax.NodeID, id ObjectID) *Value {
 		if f := in.methodOf(n, id, "__getitem__"); f != nil {
 			return in.apply(n, f, arguments{positional: []*Value{plain}})
 		}
+		if elements, ok := in.elementsOf(id); ok {
+			return in.elementOf(n, object(elements))
+		}
 		if !in.isModuleClass(in.objects[id].class) {
 			return in.unknownField(id, eachElement)
 		}

@@ -37,6 +37,16 @@ func (in *interpreter) callPython(n syntax.NodeID, name string, args arguments) 
 	if container, ok := torch.Containers[name]; ok {
 		return in.newContainer(n, name, container, args)
 	}
+	if i, ok := torch.Pushes[name]; ok {
+		return in.push(n, first, args.at(i, ""), args.expr(i, n), args.expr(0, n))
+	}
+	if torch.Pops[name] && first != nil {
+		v := in.elementOf(args.expr(0, n), first)
+		for _, id := range first.objects {
+			in.trim(id)
+		}
+		return v
+	}
 	if torch.Executors[name] {
 		id, _ := in.newObject(objectKey{at: in.site(n), kind: objectUnknown, name: name})
 		return object(id)

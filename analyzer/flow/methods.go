@@ -23,6 +23,13 @@ func (in *interpreter) methodCall(n, receiver syntax.NodeID, obj *Value, name st
 	if name == "load_state_dict" {
 		in.takeState(n, obj, args)
 	}
+	for _, id := range obj.objects {
+		if in.objects[id].kind == objectSuper {
+			if v := in.collectionMethod(n, receiver, id, name, args); v != nil {
+				return v
+			}
+		}
+	}
 	if in.definesMethod(obj, name) || in.isLibrary(obj) {
 		return nil
 	}
@@ -49,6 +56,9 @@ func (in *interpreter) methodCall(n, receiver syntax.NodeID, obj *Value, name st
 			}
 			if v := in.startThread(n, id, name); v != nil {
 				return v
+			}
+			if v := in.collectionMethod(n, receiver, id, name, args); v != nil {
+				out = join(out, v)
 			}
 			if in.isModuleClass(info.class) {
 				if v := in.moduleMethod(n, obj, id, name, args); v != nil {

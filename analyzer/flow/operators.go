@@ -53,6 +53,9 @@ func (in *interpreter) binary(n syntax.NodeID, operator string, left, right *Val
 	if left.only(KindPlain) && right.only(KindPlain) {
 		return &Value{kinds: KindPlain, atoms: in.chain(left.atoms.union(right.atoms))}
 	}
+	if v := in.overloaded(n, operator, left, right); v != nil {
+		return v
+	}
 	switch operator {
 	case "+":
 		if v := in.concatenate(n, left, right); v != nil {
@@ -113,10 +116,7 @@ func (in *interpreter) united(n syntax.NodeID, left, right *Value) *Value {
 		old = append(old, in.entries(id)...)
 	}
 	id := in.allocateContainer(n, container)
-	for _, e := range old {
-		p := Place{id, e.field}
-		in.write(p, join(in.state.get(p), e.value))
-	}
+	in.writeAll(id, old)
 	expr := in.tree().Child(n, syntax.FieldRight)
 	in.extend(n, n, id, right, expr, nil)
 	return object(id)

@@ -88,8 +88,6 @@ func (in *interpreter) summarised(n syntax.NodeID, m *names.Module, node syntax.
 		key.grad = c.grad
 	}
 	s := in.summary(key, c, receiver, args, sig.refers)
-	if s.use == inlined {
-	}
 	if in.making.uses != nil {
 		in.making.uses[s] = true
 	}

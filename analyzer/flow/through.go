@@ -26,7 +26,7 @@ func (in *interpreter) throughCall(g *growth) {
 	}
 	made := in.madeOf(g.event)
 	for _, c := range slices.Backward(chain) {
-		if c.module != in.main || c.module.Tree.Kind(c.node) != syntax.Call || c.node == g.loop.at.node { // a recursion is a call itself
+		if c.module != in.main || c.node == g.loop.at.node { // a recursion is a call itself
 			continue
 		}
 		in.passedTo(c, g, fresh, made[c])
@@ -45,7 +45,8 @@ func (in *interpreter) passedTo(c *callSite, g *growth, fresh map[Atom]bool, mad
 	var found, holds syntax.NodeID = syntax.NoNode, syntax.NoNode
 	var parts []part
 	brings := false
-	for _, expr := range in.argumentExprs(c) {
+	for _, a := range c.given() {
+		expr := a.expr
 		v := in.valueOf(expr)
 		if v == nil || in.refersTo(v, g.event.place.object, 0) {
 			continue
@@ -65,19 +66,37 @@ func (in *interpreter) passedTo(c *callSite, g *growth, fresh map[Atom]bool, mad
 		found, parts = holds, nil
 	}
 	if found >= 0 && (g.argument.Module == nil || len(parts) > 0) {
-		g.argument, g.argumentParts = Location{c.module, found}, parts
+		g.argument, g.argumentParts, g.call = Location{c.module, found}, parts, c
 	}
 }
 
-// argumentExprs are the expressions of the arguments of a call.
-func (in *interpreter) argumentExprs(c *callSite) []syntax.NodeID {
+// givenArgument is an argument as the text of a call has it.
+type givenArgument struct {
+	name string // of a keyword argument
+	expr syntax.NodeID
+}
+
+// given are the arguments of a call. What calls a method of an operand, or of
+// what is assigned to, gives it the other operand or the assigned value.
+func (c *callSite) given() []givenArgument {
 	t := c.module.Tree
-	var out []syntax.NodeID
-	for a := range t.Children(t.Child(c.node, syntax.FieldArguments)) {
-		if t.Kind(a) == syntax.KeywordArgument {
-			a = t.Child(a, syntax.FieldValue)
+	var out []givenArgument
+	switch t.Kind(c.node) {
+	case syntax.Call:
+		for a := range t.Children(t.Child(c.node, syntax.FieldArguments)) {
+			if t.Kind(a) == syntax.KeywordArgument {
+				out = append(out, givenArgument{t.Text(t.Child(a, syntax.FieldName)), t.Child(a, syntax.FieldValue)})
+			} else {
+				out = append(out, givenArgument{expr: a})
+			}
 		}
-		out = append(out, a)
+	case syntax.Assignment:
+		if left := t.Child(c.node, syntax.FieldLeft); t.Kind(left) == syntax.Subscript {
+			out = append(out, givenArgument{expr: t.Child(left, syntax.FieldSubscript)})
+		}
+		out = append(out, givenArgument{expr: t.Child(c.node, syntax.FieldRight)})
+	case syntax.AugmentedAssignment, syntax.BinaryOperator:
+		out = append(out, givenArgument{expr: t.Child(c.node, syntax.FieldRight)})
 	}
 	return out
 }
@@ -114,13 +133,12 @@ func (in *interpreter) boundTo(f *frame) map[syntax.NodeID]string {
 		params = params[1:]
 	}
 	out := map[syntax.NodeID]string{}
-	t = f.call.module.Tree
-	for a := range t.Children(t.Child(f.call.node, syntax.FieldArguments)) {
+	for _, a := range f.call.given() {
 		switch {
-		case t.Kind(a) == syntax.KeywordArgument:
-			out[t.Child(a, syntax.FieldValue)] = t.Text(t.Child(a, syntax.FieldName))
+		case a.name != "":
+			out[a.expr] = a.name
 		case len(params) > 0:
-			out[a], params = params[0], params[1:]
+			out[a.expr], params = params[0], params[1:]
 		}
 	}
 	return out

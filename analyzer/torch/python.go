@@ -39,6 +39,19 @@ var Caches = map[string]int{"functools.lru_cache": 128, "functools.cache": 0}
 // lives.
 var Addresses = set(`id data_ptr`)
 
+// OperatorMethods are the names of the methods by which classes define operators,
+// without underscores.
+var OperatorMethods = map[string]string{"+": "add", "-": "sub", "*": "mul", "/": "truediv", "//": "floordiv", "%": "mod",
+	"**": "pow", "@": "matmul", "|": "or", "&": "and", "^": "xor", "<<": "lshift", ">>": "rshift"}
+
+// Pushes are functions that put an element into a sequence, their first
+// argument; the value is the position of the element.
+var Pushes = map[string]int{"heapq.heappush": 1, "bisect.insort": 1, "bisect.insort_left": 1, "bisect.insort_right": 1}
+
+// Pops are functions that take an element out of a sequence, their first
+// argument, whatever they put in.
+var Pops = set(`heapq.heappop heapq.heappushpop heapq.heapreplace`)
+
 // NumberTypes are the builtin types whose instances hold no graph.
 var NumberTypes = set(`float int str bool`)
 
