@@ -16,10 +16,11 @@ import (
 
 // explainResult is what graphleak.explain returns: a page, or the list of all.
 type explainResult struct {
-	Title    string  `json:"title"`
-	Markdown string  `json:"markdown"`
-	URL      string  `json:"url,omitempty"` // where rules have their pages
-	Topics   []topic `json:"topics,omitempty"`
+	Title    string   `json:"title"`
+	Markdown string   `json:"markdown"`
+	URL      string   `json:"url,omitempty"`     // where rules have their pages
+	Related  []string `json:"related,omitempty"` // codes and ids of other pages
+	Topics   []topic  `json:"topics,omitempty"`
 }
 
 // topic is something that there is a page about.
@@ -43,7 +44,7 @@ func explain(all []*rules.Rule, about string) (protocol.LSPAny, error) {
 		}
 	}
 	if page, ok := failures.Lookup(about); ok {
-		return json.Marshal(explainResult{Title: page.Title, Markdown: page.Body})
+		return json.Marshal(explainResult{Title: page.Title, Markdown: page.Body, Related: page.Related})
 	}
 	return nil, jsonrpc2.Errorf(jsonrpc2.InvalidParams, "there is no page about %q; %q names them all", about, everyTopic)
 }
@@ -62,6 +63,22 @@ func listTopics(all []*rules.Rule) explainResult {
 	}
 	result.Markdown = b.String()
 	return result
+}
+
+// searchPages lists the pages about a message or words, best first: those of
+// failures that know the message, else those in which all of the words are.
+func searchPages(all []*rules.Rule, text string) (protocol.LSPAny, error) {
+	result := explainResult{Title: "Pages found", Topics: []topic{}}
+	for _, page := range failures.Search(text) {
+		result.Topics = append(result.Topics, topic{page.ID, "failure", page.Title})
+	}
+	words := strings.Fields(strings.ToLower(text))
+	for _, rule := range all {
+		if failures.MatchWords(words, rule.Code+" "+rule.Name+" "+rule.Title(), rule.Doc) > 0 {
+			result.Topics = append(result.Topics, topic{rule.Code, "rule", rule.Title()})
+		}
+	}
+	return json.Marshal(result)
 }
 
 // openPage has the client show the page about a rule in a browser.

@@ -48,7 +48,7 @@ func (s *server) initialize(_ context.Context, _ *snapshot, params *protocol.Ini
 			DocumentLinkProvider: &protocol.DocumentLinkOptions{},
 			ExecuteCommandProvider: protocol.ExecuteCommandOptions{
 				WorkDoneProgressOptions: protocol.WorkDoneProgressOptions{WorkDoneProgress: &yes},
-				Commands:                []string{diagnoseCommand, explainCommand, scanCommand, pageCommand},
+				Commands:                []string{diagnoseCommand, explainCommand, searchCommand, scanCommand, pageCommand},
 			},
 			Workspace: &protocol.WorkspaceOptions{
 				WorkspaceFolders: &protocol.WorkspaceFoldersServerCapabilities{

@@ -51,7 +51,7 @@ func (d *Diagnoser) conclude(ctx context.Context, in *incident) (*Diagnosis, err
 		s.notes = append(course.evidence(in.inputName(course.input)), s.notes...)
 	}
 	diag.Failure, diag.Family, diag.Title = page.ID, page.Family, page.Title
-	diag.Cause, diag.Confidence, diag.Arithmetic = strings.TrimSpace(v.cause), v.confidence, v.arithmetic
+	diag.Cause, diag.Confidence, diag.Arithmetic, diag.Memory = strings.TrimSpace(v.cause), v.confidence, v.arithmetic, v.memory
 	diag.Alternatives, diag.Suspects = v.alternatives, suspects
 	diag.Fix = slices.Concat(suspectFixes(suspects, page), e.ownFixes(in.details(e), v.fields), filled(page.Fixes, v.fields))
 	if page.Family != memoryFamily && len(suspects) > 0 {
@@ -198,7 +198,12 @@ func (in *incident) collateral(e *Event, s standing) []Collateral {
 		case c.Page.ID == pythonExceptionID, c.Page.ID == e.Page.ID:
 			event = shorten(c.Text)
 		}
-		list = append(list, Collateral{Rank: in.rankOf(c), Host: c.Origin.Host, Line: c.Line, Event: event, Input: in.inputName(c.Origin.Input)})
+		followed := Collateral{Rank: in.rankOf(c), Host: c.Origin.Host, Line: c.Line, Event: event, Input: in.inputName(c.Origin.Input)}
+		if apart, ok := apart(c, e); ok {
+			after := apart.Seconds()
+			followed.After = &after
+		}
+		list = append(list, followed)
 	}
 	return list
 }

@@ -41,7 +41,7 @@ func refineCUDAOOM(c *inquiry) verdict {
 	m := readOOM(c.event.Fields)
 	k := &cudaCase{
 		inquiry: c, oom: m, stage: stageOf(c.event.Traceback),
-		verdict: verdict{arithmetic: m.arithmetic(), fields: c.event.Fields},
+		verdict: verdict{arithmetic: m.arithmetic(), memory: m.parts(), fields: c.event.Fields},
 	}
 	k.fields["largest_pid"] = m.largestOther()
 	if m.total.said() {

@@ -57,6 +57,7 @@ type Diagnosis struct {
 	Collateral   []Collateral  `json:"collateral"`
 	Evidence     []Evidence    `json:"evidence"`
 	Arithmetic   []string      `json:"arithmetic"`
+	Memory       *Memory       `json:"memory,omitempty"` // nil: the message does not tell amounts that add up
 	Growth       *Growth       `json:"growth"` // nil: the log has no usable series
 	Fix          []Fix         `json:"fix"`
 	Verify       Verify        `json:"verify"`
@@ -81,6 +82,9 @@ type Collateral struct {
 	Line  int    `json:"line"`
 	Event string `json:"event"`
 	Input string `json:"input,omitempty"`
+	// After is how many seconds after the initiating event it was, where the
+	// clocks can be compared.
+	After *float64 `json:"after,omitempty"`
 }
 
 // Evidence is a line of the log and what it shows.
@@ -122,6 +126,7 @@ type Fix struct {
 type Verify struct {
 	Command string `json:"command"`
 	Expect  string `json:"expect"`
+	Shell   bool   `json:"shell,omitempty"` // Command is one for a shell
 }
 
 // Suspect is a finding of the static analysis in a file of the traceback, or in
@@ -134,7 +139,10 @@ type Suspect struct {
 	Message string `json:"message"`
 	// Why says what speaks for it, and what against.
 	Why string `json:"why"`
+	// Fixes are the edits that the analysis offers there, best first.
+	Fixes []QuickFix `json:"fixes,omitempty"`
 
+	File     string   `json:"-"` // the path on this machine
 	Severity Severity `json:"-"`
 	// Function is the name of the function that encloses the finding, empty at
 	// module level.
@@ -157,6 +165,12 @@ func (s *Suspect) place() string {
 		return fmt.Sprintf("%s, cell %d, line %d", s.Path, s.Cell, s.Range.Start.Line)
 	}
 	return fmt.Sprintf("%s:%d", s.Path, s.Range.Start.Line)
+}
+
+// QuickFix is an edit that the static analysis offers for a finding.
+type QuickFix struct {
+	Title  string `json:"title"`
+	Safety string `json:"safety"` // safe or unsafe
 }
 
 // Severity orders suspects.

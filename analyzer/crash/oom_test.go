@@ -138,3 +138,36 @@ func TestContextDecidesWhatNumbersLeaveOpen(t *testing.T) {
 		})
 	}
 }
+
+func TestPartsOfTheMemoryAddUpToTheDevice(t *testing.T) {
+	sizes := func(fields, processes string) (map[string]float64, *Memory) {
+		f := gibs(fields)
+		f["processes"] = processes
+		m := readOOM(f)
+		memory := m.parts()
+		got := make(map[string]float64)
+		if memory != nil {
+			for _, p := range memory.Parts {
+				got[p.Kind] += p.Bytes / float64(gib)
+			}
+		}
+		return got, memory
+	}
+	got, memory := sizes("request=2 total=80 free=1 allocated=70 unallocated=3 self=75 allowed=76", "Process 7 has 3.00 GiB memory in use.")
+	assert.InDeltaMapValues(t, map[string]float64{"live": 70, "cached": 3, "own": 2, "other": 3, "unknown": 1, "free": 1}, got, 1e-6)
+	assert.InDelta(t, float64(80*gib), *memory.Capacity, 1)
+	assert.InDelta(t, float64(2*gib), *memory.Requested, 1)
+	assert.InDelta(t, float64(76*gib), *memory.Limit, 1)
+
+	got, _ = sizes("total=80 free=1 allocated=70 unallocated=3", "")
+	assert.InDeltaMapValues(t, map[string]float64{"live": 70, "cached": 3, "unknown": 6, "free": 1}, got, 1e-6)
+
+	got, memory = sizes("allocated=9", "")
+	assert.InDeltaMapValues(t, map[string]float64{"live": 9}, got, 1e-6)
+	assert.Nil(t, memory.Capacity)
+
+	_, memory = sizes("total=8 free=1 allocated=12 unallocated=0", "")
+	assert.Nil(t, memory, "more than there is")
+	_, memory = sizes("total=8", "")
+	assert.Nil(t, memory)
+}

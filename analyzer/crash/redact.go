@@ -33,6 +33,7 @@ func (d *Diagnosis) Redacted() *Diagnosis {
 // fixedFields hold what programs read, and nothing of the log.
 var fixedFields = map[string]bool{
 	"Diagnosis.Failure": true, "Diagnosis.Family": true, "Diagnosis.Title": true, "Alternative.Failure": true, "Suspect.Code": true,
+	"MemoryPart.Kind": true, "QuickFix.Safety": true,
 	"Growth.Quantity": true, "Growth.Unit": true, "Growth.Shape": true,
 }
 

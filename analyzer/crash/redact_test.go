@@ -124,7 +124,7 @@ func TestNothingOfADiagnosisIsLeftOut(t *testing.T) {
 	d.Evidence[0] = Evidence{Text: secret, Why: secret, Input: secret}
 	d.Arithmetic[0], d.Missing[0], d.Growth.Meaning = secret, secret, secret
 	d.Fix[0] = Fix{secret, secret}
-	d.Verify = Verify{secret, secret}
+	d.Verify = Verify{Command: secret, Expect: secret}
 	d.Suspects[0].Path, d.Suspects[0].Message = secret, secret
 	d.Alternatives[0].Why = secret
 	r := d.Redacted()

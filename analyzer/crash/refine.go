@@ -32,6 +32,7 @@ type verdict struct {
 	confidence   Confidence
 	cause        string
 	arithmetic   []string
+	memory       *Memory
 	fields       map[string]string // for the texts of the page
 	missing      []string
 	alternatives []Alternative
@@ -97,7 +98,7 @@ func (c *inquiry) evaluates() *Suspect {
 // numbers are shown; the causes are not told apart.
 func refineOtherOOM(c *inquiry) verdict {
 	m := readOOM(c.event.Fields)
-	v := verdict{failure: c.event.Page.ID, confidence: Medium, arithmetic: m.arithmetic(), fields: c.event.Fields}
+	v := verdict{failure: c.event.Page.ID, confidence: Medium, arithmetic: m.arithmetic(), memory: m.parts(), fields: c.event.Fields}
 	other, hasOther := parseSize(c.event.Fields["other"])
 	switch {
 	case c.event.Page.ID == mpsOOM && hasOther && m.allocated.said():

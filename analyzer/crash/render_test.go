@@ -23,7 +23,7 @@ func example() *Diagnosis {
 		Growth: &Growth{Quantity: "allocated", Slope: 9.6, Unit: "MiB/step", R: 0.99, Points: [][2]float64{{1, 100}, {2, 200}, {3, 300}, {4, 400}},
 			PredictedStep: &full, FailedStep: &failed, Shape: "steady", Meaning: "Something is kept."},
 		Fix:          []Fix{{"Detach", "Add loss.detach()."}},
-		Verify:       Verify{"nvidia-smi", "It is flat."},
+		Verify:       Verify{Command: "nvidia-smi", Expect: "It is flat."},
 		Missing:      []string{"the step"},
 		Suspects:     []Suspect{{Path: "train.py", Range: Range{Position{7, 3}, Position{7, 9}}, Code: "GL101", Message: "`total` keeps it."}},
 		Alternatives: []Alternative{{"memory.cuda-oom.too-large", Low, "flat"}},

@@ -32,6 +32,7 @@ type frontMatter struct {
 	Verify     struct {
 		Command string `yaml:"command"`
 		Expect  string `yaml:"expect"`
+		Shell   bool   `yaml:"shell"` // the command is one for a shell
 	} `yaml:"verify"`
 	Missing []string `yaml:"missing"`
 	Related []string `yaml:"related"`

@@ -86,7 +86,7 @@ func (p *project) suspects(ctx context.Context, file crash.File) ([]crash.Suspec
 	var list []crash.Suspect
 	for _, f := range report.Findings {
 		s := crash.Suspect{
-			Path: file.Path, Code: f.Code, Message: f.Message,
+			Path: file.Path, File: file.Name(), Code: f.Code, Message: f.Message,
 			Severity:   severities[f.Severity],
 			Function:   within.enclosing(f.Span.Start),
 			Grows:      grows(f),
@@ -94,6 +94,9 @@ func (p *project) suspects(ctx context.Context, file crash.File) ([]crash.Suspec
 			Evaluation: f.Rule == "evaluation-without-no-grad" || f.Rule == "trainer-keeps-logits",
 		}
 		s.Cell, s.Range = place(source, f.Span)
+		for _, fix := range f.Fixes {
+			s.Fixes = append(s.Fixes, crash.QuickFix{Title: fix.Title, Safety: string(fix.Safety)})
+		}
 		list = append(list, s)
 	}
 	return list, nil
