@@ -262,7 +262,7 @@ func (in *interpreter) stateGiven(h *hosted, given torch.Given) *Value {
 // backwarded is a loss that a library computes and backwards, and the output of
 // the model that it is made from.
 func (in *interpreter) backwarded(n syntax.NodeID) (loss, output *Value) {
-	output = &Value{kinds: KindTensor}
+	output = &Value{kinds: KindTensor, memory: &memory{extent: Output, made: in.loop}}
 	loss = &Value{kinds: KindTensor, size: torch.Scalar}
 	if in.off {
 		return loss, output

@@ -24,10 +24,18 @@ type Pile struct {
 	// Around is a loop around that one in which nothing empties the collection
 	// either, if there is one.
 	Around *Location
-	// Tensors are those that the text of Kept shows, else Kept itself.
-	Tensors []Piled
 	// Lasts says that no loop around those empties the collection.
 	Lasts bool
+	// Readings are where the collection is read in Around, but not in Loop: what
+	// is computed there covers all that was ever stored.
+	Readings []Location
+	// Emptied is a method of the object that holds the collection which would
+	// empty it, if its class has one. Call is the call in Loop through which the
+	// object stores, if it is another's.
+	Emptied, Call *Location
+	// Tensors are those that the text of Kept shows, else Kept itself. Scalars
+	// are those of one element.
+	Tensors, Scalars []Piled
 	// Escapes says that the collection is handed to code that was not seen.
 	Escapes bool
 	// Memo says that an entry is made only for a key that has none yet: the
@@ -58,6 +66,7 @@ type piled struct {
 	expr   syntax.NodeID
 	memory *memory
 	alone  bool
+	scalar bool
 }
 
 // pile is a store that makes a collection grow in a loop by tensors without a
@@ -66,6 +75,9 @@ type pile struct {
 	event *storeEvent
 	loop  *loop
 	order int
+	// readings are where the collection is read outside of loops within this
+	// one that add to it.
+	readings []syntax.NodeID
 }
 
 // piledIn finds the tensors without a graph in a stored expression.
@@ -88,11 +100,11 @@ func (in *interpreter) piledIn(n syntax.NodeID, found []piled, depth int) []pile
 		return found
 	}
 	v := in.valueOf(n)
-	if v == nil || v.size == torch.Scalar {
+	if v == nil {
 		return found
 	}
 	if m := in.heldMemory(v, 0); m != nil {
-		found = append(found, piled{n, m, len(v.elements) == 0 && v.is(KindTensor|KindUnknown)})
+		found = append(found, piled{n, m, len(v.elements) == 0 && v.is(KindTensor|KindUnknown), v.size == torch.Scalar})
 	}
 	return found
 }
@@ -108,6 +120,7 @@ func (in *interpreter) notePile(l *loop, e *storeEvent) {
 		p.order = earlier.order
 	}
 	in.piles[key] = p
+	in.noteReadings(p)
 }
 
 // pileFacts are the piles that are to be told, each once.
@@ -184,8 +197,10 @@ func (in *interpreter) pileFact(ps []*pile) (Pile, bool) {
 		f.Lasts = f.Lasts || p.loop.parent == nil
 		if p.loop != l && p.loop.encloses(l) {
 			f.Around = &Location{p.loop.at.module, p.loop.at.node}
+			f.Readings = p.readingsOf(l, m)
 		}
 	}
+	f.Emptied, f.Call = in.emptier(e), in.callWithin(e, l)
 	for _, part := range e.piled {
 		mem := part.memory
 		if !l.encloses(mem.made) {
@@ -198,9 +213,13 @@ func (in *interpreter) pileFact(ps []*pile) (Pile, bool) {
 		if mem.part && mem.whole.module != nil {
 			tensor.Whole = &Location{mem.whole.module, mem.whole.node}
 		}
+		if part.scalar {
+			f.Scalars = append(f.Scalars, tensor)
+			continue
+		}
 		f.Tensors = append(f.Tensors, tensor)
 	}
-	return f, len(f.Tensors) > 0
+	return f, len(f.Tensors) > 0 || len(f.Scalars) > 0 && f.Around != nil
 }
 
 // isMemo reports whether a store is made only where a key has no entry yet.

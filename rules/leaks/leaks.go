@@ -19,6 +19,7 @@ import (
 	retain "github.com/graphleak/graphleak/rules/leaks/needless-retain-graph"
 	statistic "github.com/graphleak/graphleak/rules/leaks/running-statistic-with-graph"
 	sideoutput "github.com/graphleak/graphleak/rules/leaks/side-output-off-backward"
+	outputs "github.com/graphleak/graphleak/rules/leaks/step-outputs-never-cleared"
 	pileup "github.com/graphleak/graphleak/rules/leaks/tensors-pile-up"
 	predictions "github.com/graphleak/graphleak/rules/leaks/trainer-keeps-logits"
 	view "github.com/graphleak/graphleak/rules/leaks/view-keeps-storage"
@@ -28,7 +29,7 @@ import (
 func All() []*rules.Rule {
 	return []*rules.Rule{
 		accumulate.Rule, collect.Rule, meter.Rule, statistic.Rule, sideoutput.Rule,
-		pileup.Rule, view.Rule, cache.Rule, snapshot.Rule,
+		pileup.Rule, outputs.Rule, view.Rule, cache.Rule, snapshot.Rule,
 		evaluation.Rule, attribute.Rule, checkpoint.Rule, predictions.Rule, ineffective.Rule,
 		retain.Rule, creategraph.Rule, ctxattribute.Rule, hook.Rule,
 		hiddenstate.Rule,

@@ -271,6 +271,9 @@ func TestMutatedFixtures(t *testing.T) {
 		require.NoError(t, wellFormed(report, len(mutated)), mutated)
 		for _, unsafe := range []bool{false, true} {
 			outcome, err := repair.Apply(t.Context(), checker.Check, src, report, unsafe)
+			if err != nil && len(report.Damaged) > 0 {
+				continue // around damage it may give up, but never on a program that is whole
+			}
 			require.NoError(t, err, mutated)
 			assert.LessOrEqual(t, len(outcome.Report.Findings), len(report.Findings), "a fix brought a finding:\n%s", mutated)
 			for _, f := range outcome.Report.Findings {

@@ -15,7 +15,8 @@ type PileKind uint8
 const (
 	NoPile       PileKind = iota
 	UntilTheEnd           // of a loop over data
-	NeverCleared          // nor between one such loop and the next
+	NeverCleared          // between one such loop and the next, although read there
+	NeverReset            // likewise, in an object whose method would do so
 	OfViews               // small parts that keep the whole tensors
 	Memo                  // results that are remembered by what equals only itself
 	Snapshots             // copies of all parameters of a model
@@ -35,8 +36,12 @@ func PileKindOf(p flow.Pile) PileKind {
 		return Memo
 	case !p.Draws || p.Memo:
 		return NoPile
-	case p.Around != nil:
+	case p.Around != nil && len(p.Readings) > 0 && p.Emptied != nil && p.Call != nil:
+		return NeverReset
+	case p.Around != nil && len(p.Readings) > 0:
 		return NeverCleared
+	case len(p.Tensors) == 0:
+		return NoPile
 	case slices.ContainsFunc(p.Tensors, small):
 		return OfViews
 	case p.Implicit:
@@ -69,4 +74,35 @@ func PileFinding(p flow.Pile, tensors []flow.Piled) rules.Finding {
 		f.Evidence[len(f.Evidence)-1].Message = "each call of this adds to it"
 	}
 	return f
+}
+
+// AcrossEpochs is the finding of a pile that is read once an epoch but never
+// emptied. It is none where nothing is known of its tensors, or where they are a
+// history of single numbers.
+func AcrossEpochs(p flow.Pile) (rules.Finding, bool) {
+	tensors := p.Tensors
+	if len(tensors) == 0 {
+		if !p.Implicit {
+			return rules.Finding{}, false // of which plots are made
+		}
+		tensors = p.Scalars
+	}
+	f := PileFinding(p, tensors)
+	f.Memory = rules.Host
+	if slices.ContainsFunc(tensors, func(t flow.Piled) bool { return t.Device != torch.OnHost }) {
+		f.Memory = rules.Device
+	}
+	if len(p.Tensors) == 0 {
+		f.Severity, f.Confidence = rules.Hint, rules.Medium
+	}
+	f.Evidence = append(f.Evidence, Step(p.Readings[0], Code(p.Readings[0])+" is read here, once for all steps before"))
+	return f, true
+}
+
+// AllRounds says of what a pile that is never emptied keeps everything.
+func AllRounds(p flow.Pile) string {
+	if p.Implicit {
+		return "all epochs"
+	}
+	return "all rounds of the outer loop"
 }

@@ -1,0 +1,172 @@
+package flow
+
+import (
+	"slices"
+
+	"github.com/graphleak/graphleak/analyzer/names"
+	"github.com/graphleak/graphleak/analyzer/syntax"
+	"github.com/graphleak/graphleak/analyzer/torch"
+)
+
+// A collection that several loops over the data add to is either a history, which
+// is read when all of them are over, or it was meant for one of them: then what
+// reads it between one and the next is what should empty it. This file finds what
+// reads it there, and the method that would empty it.
+
+// noteReadings notes, when the loop of a pile is over, what reads the collection
+// outside of the loops within that one. Code that follows the loop has not run
+// yet.
+func (in *interpreter) noteReadings(p *pile) {
+	l, e := p.loop, p.event
+	nested := false
+	for _, other := range in.piles {
+		nested = nested || other.loop != l && l.encloses(other.loop) && other.event.at == e.at && other.event.expr == e.expr
+	}
+	if !nested || e.at.module != in.main {
+		return
+	}
+	t := in.main.Tree
+	values := in.values[in.main]
+	here := l.at.module == in.main
+	own := syntax.NoNode
+	if here {
+		own = in.functionAround(l.at.node)
+	}
+	for n := syntax.NodeID(0); int(n) < t.Len(); n++ {
+		switch t.Kind(n) {
+		case syntax.Identifier, syntax.Attribute, syntax.Subscript:
+		default:
+			continue
+		}
+		if v := values.at(n); v == nil || !slices.Contains(v.objects, e.place.object) || n == e.target || isStored(t, n) {
+			continue
+		}
+		if here && in.functionAround(n) == own && (l.implicit || !in.within(codeKey{in.main, n}, l.at.node)) {
+			continue // before the loop, or around what makes an engine
+		}
+		p.readings = append(p.readings, n)
+	}
+}
+
+// isStored reports whether an expression is what a statement binds, or a
+// collection that it adds to or removes from.
+func isStored(t *syntax.Tree, n syntax.NodeID) bool {
+	p := t.Parent(n)
+	switch t.Kind(p) {
+	case syntax.Assignment, syntax.AugmentedAssignment:
+		return t.Role(n) == syntax.FieldLeft
+	case syntax.Subscript:
+		return isStored(t, p)
+	case syntax.DeleteStatement, syntax.KeywordArgument:
+		return t.Kind(p) == syntax.DeleteStatement || t.Role(n) == syntax.FieldName
+	case syntax.Attribute:
+		switch torch.ContainerMethods[t.Text(t.Child(p, syntax.FieldAttribute))] {
+		case torch.Adds, torch.Inserts, torch.Extends, torch.Updates, torch.Drops, torch.Empties:
+			return t.Kind(t.Parent(p)) == syntax.Call
+		}
+	}
+	return false
+}
+
+// readingsOf are the readings of a pile that are not in a loop over the data.
+func (p *pile) readingsOf(inner *loop, m *names.Module) []Location {
+	t := m.Tree
+	var out []Location
+	for _, n := range p.readings {
+		if inner.at.module == m && t.Span(inner.at.node).Covers(t.Span(n)) {
+			continue
+		}
+		if len(out) > 0 && t.Span(out[len(out)-1].Node).Covers(t.Span(n)) {
+			continue
+		}
+		out = append(out, Location{m, n})
+	}
+	return out
+}
+
+// emptier is a method of the object that holds a collection which empties it, nil
+// when its class has none.
+func (in *interpreter) emptier(e *storeEvent) *Location {
+	if e.holder == nil || in.objects[e.holder.object].kind != objectInstance {
+		return nil
+	}
+	field := in.symbolNames[e.holder.field]
+	for _, class := range in.objects[in.objects[e.holder.object].class].lineage {
+		info := in.objects[class]
+		if info.kind != objectClass {
+			continue
+		}
+		t := info.at.module.Tree
+		for n := info.at.node; n < t.End(info.at.node); n++ {
+			if t.Kind(n) == syntax.FunctionDefinition && t.Text(t.Child(n, syntax.FieldName)) != "__init__" && empties(t, n, field) {
+				return &Location{info.at.module, n}
+			}
+		}
+	}
+	return nil
+}
+
+// empties reports whether a function gives an attribute an empty collection, or
+// empties the one it has.
+func empties(t *syntax.Tree, function syntax.NodeID, field string) bool {
+	is := func(n syntax.NodeID) bool {
+		return t.Kind(n) == syntax.Attribute && t.Text(t.Child(n, syntax.FieldAttribute)) == field
+	}
+	for n := function; n < t.End(function); n++ {
+		switch t.Kind(n) {
+		case syntax.Assignment:
+			right := t.Child(n, syntax.FieldRight)
+			if is(t.Child(n, syntax.FieldLeft)) && right >= 0 && t.First(right) < 0 {
+				return true
+			}
+			if is(t.Child(n, syntax.FieldLeft)) && right >= 0 && t.Kind(right) == syntax.Call && t.First(t.Child(right, syntax.FieldArguments)) < 0 {
+				return true
+			}
+		case syntax.Attribute:
+			if torch.ContainerMethods[t.Text(t.Child(n, syntax.FieldAttribute))] == torch.Empties && is(t.Child(n, syntax.FieldObject)) {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+// callWithin is the call in the code of a loop, of a method of the object that
+// holds a collection, through which a store happens. It is nil when the loop's
+// code, or the object itself, stores.
+func (in *interpreter) callWithin(e *storeEvent, l *loop) *Location {
+	var call *Location
+	for c := e.at.frame; c != nil && c != l.at.frame; c = c.caller {
+		t := c.module.Tree
+		if t.Kind(c.node) != syntax.Call {
+			continue
+		}
+		callee := t.Child(c.node, syntax.FieldFunction)
+		if t.Kind(callee) == syntax.Attribute {
+			callee = t.Child(callee, syntax.FieldObject)
+		}
+		v := in.values[c.module].at(callee)
+		if v != nil && e.holder != nil && slices.Contains(v.objects, e.holder.object) && !isReceiver(t, callee) {
+			call = &Location{c.module, c.node}
+		}
+	}
+	return call
+}
+
+// isReceiver reports whether an expression is the first parameter of the method
+// that it is in.
+func isReceiver(t *syntax.Tree, n syntax.NodeID) bool {
+	f := n
+	for f >= 0 && t.Kind(f) != syntax.FunctionDefinition {
+		f = t.Parent(f)
+	}
+	if f < 0 || t.Kind(n) != syntax.Identifier {
+		return false
+	}
+	first := t.First(t.Child(f, syntax.FieldParameters))
+	block := t.Parent(f)
+	if t.Kind(block) == syntax.DecoratedDefinition {
+		block = t.Parent(block)
+	}
+	return first >= 0 && t.Text(first) == t.Text(n) && t.Kind(t.Parent(block)) == syntax.ClassDefinition
+}
