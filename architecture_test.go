@@ -30,12 +30,13 @@ var layers = map[string][]string{
 	"analyzer/torch":    {"analyzer/text", "analyzer/syntax", "analyzer/names"},
 	"analyzer/flow":     {"analyzer/text", "analyzer/syntax", "analyzer/names", "analyzer/torch"},
 	"rules":             {"analyzer/text", "analyzer/syntax", "analyzer/names", "analyzer/torch", "analyzer/flow"},
+	"rules/config":      {"analyzer/sources", "analyzer/torch", "rules"},
 	"rules/failures":    {"analyzer/text", "analyzer/syntax", "analyzer/sources", "analyzer/crash", "rules"},
 	"rules/eval":        {"analyzer/sources", "analyzer/text", "rules"},
 	"report":            {"analyzer/notebook", "analyzer/sources", "analyzer/text", "rules"},
 	"analyzer/crash":    {"analyzer/text"},
-	"server":            {"analyzer/text", "analyzer/syntax", "analyzer/notebook", "analyzer/sources", "analyzer/crash", "rules", "rules/failures"},
-	"":                  {"analyzer/text", "analyzer/syntax", "analyzer/sources", "analyzer/crash", "rules", "rules/failures", "report", "server"},
+	"server":            {"analyzer/text", "analyzer/syntax", "analyzer/notebook", "analyzer/sources", "analyzer/crash", "rules", "rules/config", "rules/failures"},
+	"":                  {"analyzer/text", "analyzer/syntax", "analyzer/sources", "analyzer/crash", "rules", "rules/config", "rules/failures", "report", "server"},
 }
 
 // reserved are the packages from outside that only one layer may import, so
@@ -46,6 +47,7 @@ var reserved = map[string]string{
 	"go.lsp.dev/jsonrpc2":               "server",
 	"go.lsp.dev/uri":                    "server",
 	"github.com/alecthomas/kong":        "",
+	"github.com/pelletier/go-toml/v2":   "rules/config",
 	"net":                               "none",
 	"net/http":                          "none",
 }

@@ -21,6 +21,7 @@ import (
 	"github.com/graphleak/graphleak/analyzer/text"
 	"github.com/graphleak/graphleak/report"
 	"github.com/graphleak/graphleak/rules"
+	"github.com/graphleak/graphleak/rules/config"
 	"github.com/graphleak/graphleak/rules/leaks"
 	"github.com/graphleak/graphleak/rules/repair"
 )
@@ -36,6 +37,9 @@ type checkCmd struct {
 	UnsafeFixes   bool           `help:"With --fix or --diff: apply also the fixes that need a look."`
 	StdinFilename string         `placeholder:"NAME" help:"Read standard input and report it under this name."`
 	NoCrossFile   bool           `help:"Check every file by itself: do not look into the files that it imports."`
+	Statistics    bool           `help:"Show how often each rule has findings, instead of the findings; in JSON beside them."`
+	ShowConfig    bool           `help:"Print the configuration that holds, and check nothing."`
+	configFlags
 }
 
 // stdinPath is how standard input is named on the command line, and in reports
@@ -47,6 +51,10 @@ func (c *checkCmd) Validate() error {
 	switch {
 	case c.UnsafeFixes && !c.Fix && !c.Diff:
 		return errors.New("--unsafe-fixes needs --fix or --diff")
+	case c.Statistics && c.Diff:
+		return errors.New("--statistics and --diff show different things: give one of them")
+	case c.Statistics && (c.Format == report.SARIF || c.Format == report.GitHub):
+		return fmt.Errorf("--statistics has no place in the format %s: choose text or json", c.Format)
 	case c.Diff && c.Format != report.Text:
 		return errors.New("--diff writes a unified diff and no other format")
 	case c.StdinFilename != "" && len(c.Paths) > 0 && !slices.Equal(c.Paths, []string{stdinPath}):
@@ -63,11 +71,22 @@ func (c *checkCmd) readsStdin() bool {
 
 // Run checks the files, applies fixes if asked to, and reports.
 func (c *checkCmd) Run(ctx context.Context, out *console) error {
-	inputs, skipped, err := c.inputs(ctx, out.Stdin)
+	loader, err := c.loader()
 	if err != nil {
 		return err
 	}
-	outcomes, err := c.checkAll(ctx, out, inputs, c.Fix || c.Diff)
+	inputs, skipped, err := c.inputs(ctx, out.Stdin, loader)
+	if err != nil {
+		return err
+	}
+	if err := configured(loader, inputs); err != nil {
+		return err
+	}
+	checker := c.checker(loader)
+	if c.ShowConfig {
+		return showConfig(out, checker, inputs)
+	}
+	outcomes, err := c.checkAll(ctx, out, checker, inputs, c.Fix || c.Diff)
 	if err != nil {
 		return err
 	}
@@ -84,11 +103,12 @@ func (c *checkCmd) Run(ctx context.Context, out *console) error {
 			inputs[0].text = outcomes[0].fixed
 		}
 		// What is left may have changed in files that only import a repaired one.
-		if outcomes, err = c.checkAll(ctx, out, inputs, false); err != nil {
+		if outcomes, err = c.checkAll(ctx, out, c.checker(loader), inputs, false); err != nil {
 			return err
 		}
 	}
 	result := summarize(outcomes, skipped)
+	result.Statistics = c.Statistics
 	if err := report.Write(reportTo, result, c.Format, out.Color); err != nil {
 		return err
 	}
@@ -115,7 +135,7 @@ type input struct {
 }
 
 // inputs lists what the command line names.
-func (c *checkCmd) inputs(ctx context.Context, stdin io.Reader) ([]input, []sources.Skipped, error) {
+func (c *checkCmd) inputs(ctx context.Context, stdin io.Reader, loader *config.Loader) ([]input, []sources.Skipped, error) {
 	if c.readsStdin() {
 		// The checker says what is wrong with a text above the cap; one byte more
 		// is enough for that.
@@ -130,7 +150,7 @@ func (c *checkCmd) inputs(ctx context.Context, stdin io.Reader) ([]input, []sour
 	if len(paths) == 0 {
 		paths = []string{"."}
 	}
-	listing, err := sources.Find(ctx, paths)
+	listing, err := sources.Find(ctx, paths, loader.Excludes)
 	if err != nil {
 		return nil, nil, err
 	}
@@ -157,8 +177,7 @@ type outcome struct {
 
 // checkAll checks the inputs in parallel. The outcomes are in the order of the
 // inputs, whichever was done first.
-func (c *checkCmd) checkAll(ctx context.Context, out *console, inputs []input, fix bool) ([]outcome, error) {
-	checker := rules.NewChecker(leaks.All()...).With(rules.Files{None: c.NoCrossFile})
+func (c *checkCmd) checkAll(ctx context.Context, out *console, checker *config.Checker, inputs []input, fix bool) ([]outcome, error) {
 	outcomes := make([]outcome, len(inputs))
 	bar := newProgress(out.Stderr, len(inputs))
 	defer bar.finish()
@@ -196,18 +215,13 @@ func survive(path string, check func() (outcome, error)) (o outcome, err error) 
 
 // checkInput checks one input, and tries fixes on it if asked to. It fails only
 // when ctx ends.
-func (c *checkCmd) checkInput(ctx context.Context, checker *rules.Checker, in input, fix bool) (outcome, error) {
+func (c *checkCmd) checkInput(ctx context.Context, checker *config.Checker, in input, fix bool) (outcome, error) {
 	source, err := in.load()
 	if err != nil {
 		return outcome{path: in.path, skipped: err.Error()}, nil
 	}
-	check := func(ctx context.Context, src rules.Source) (rules.Report, error) {
-		rep, err := checker.Check(ctx, src)
-		rep.Findings = slices.DeleteFunc(rep.Findings, c.isUnwanted)
-		return rep, err
-	}
 	src := rules.Source{Path: in.path, Text: source.Code, Notebook: source.Notebook != nil}
-	rep, err := check(ctx, src)
+	rep, err := checker.Check(ctx, src)
 	if err != nil {
 		return outcome{}, err
 	}
@@ -222,7 +236,7 @@ func (c *checkCmd) checkInput(ctx context.Context, checker *rules.Checker, in in
 		return o, nil
 	}
 	o.original, o.fixed, o.left = source.Data, source.Data, len(o.findings)
-	repaired, err := repair.Apply(ctx, check, src, rep, c.UnsafeFixes)
+	repaired, err := repair.Apply(ctx, checker.Check, src, rep, c.UnsafeFixes)
 	if ctx.Err() != nil {
 		return outcome{}, ctx.Err()
 	}
@@ -244,11 +258,6 @@ func (in input) load() (sources.Source, error) {
 		return sources.New(in.path, in.text)
 	}
 	return sources.Load(in.path)
-}
-
-func (c *checkCmd) isUnwanted(f rules.Finding) bool {
-	matches := func(s selector) bool { return s.matches(f.Code, f.Rule) }
-	return len(c.Select) > 0 && !slices.ContainsFunc(c.Select, matches) || slices.ContainsFunc(c.Ignore, matches)
 }
 
 // describeDamage says which lines, or cells of a notebook, could not be parsed and so were not checked,

@@ -1,27 +1,21 @@
 package main
 
-import (
-	"fmt"
-	"slices"
-	"strings"
+import "github.com/graphleak/graphleak/rules/config"
 
-	"github.com/graphleak/graphleak/rules"
-	"github.com/graphleak/graphleak/rules/leaks"
-)
-
-// selector names rules on the command line: a code, the beginning of codes, or
-// a rule's name.
-type selector string
+// selector names rules on the command line.
+type selector config.Selector
 
 // UnmarshalText is called by kong for each element of a list.
 func (s *selector) UnmarshalText(text []byte) error {
 	*s = selector(text)
-	if !slices.ContainsFunc(leaks.All(), func(r *rules.Rule) bool { return s.matches(r.Code, r.Name) }) {
-		return fmt.Errorf("%q names no rule: give a code (GL101), the beginning of codes (GL1) or a name; graphleak explain list shows them all", text)
-	}
-	return nil
+	return config.Selector(text).Check()
 }
 
-func (s selector) matches(code, name string) bool {
-	return s != "" && (strings.HasPrefix(code, string(s)) || string(s) == name)
+// selectors are those of a flag, nil if it was not given.
+func selectors(flag []selector) []config.Selector {
+	var out []config.Selector
+	for _, s := range flag {
+		out = append(out, config.Selector(s))
+	}
+	return out
 }

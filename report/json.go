@@ -15,6 +15,8 @@ type jsonReport struct {
 	Findings []jsonFinding `json:"findings"`
 	Files    int           `json:"files"`
 	Skipped  []jsonSkipped `json:"skipped"`
+
+	Statistics []statistic `json:"statistics,omitempty"`
 }
 
 type jsonFinding struct {
@@ -70,6 +72,9 @@ func writeJSON(w io.Writer, result Result, l locator) error {
 	}
 	for _, s := range result.Skipped {
 		report.Skipped = append(report.Skipped, jsonSkipped{Path: slashed(s.Path), Reason: s.Reason})
+	}
+	if result.Statistics {
+		report.Statistics = statistics(result)
 	}
 	encoder := json.NewEncoder(w)
 	encoder.SetEscapeHTML(false)

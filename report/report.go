@@ -22,6 +22,9 @@ type Result struct {
 	Files   int // how many files were checked
 	Skipped []sources.Skipped
 	Rules   []*rules.Rule // those that ran
+	// Statistics asks for the number of findings of each rule: as text in place of
+	// the findings, in JSON beside them.
+	Statistics bool
 	// Version is that of the program, for formats that name it.
 	Version string
 }
@@ -42,6 +45,9 @@ func Write(w io.Writer, result Result, format Format, color bool) error {
 	l := newLocator(result.Sources)
 	switch format {
 	case Text:
+		if result.Statistics {
+			return writeStatistics(w, result, color)
+		}
 		return writeText(w, result, l, color)
 	case JSON:
 		return writeJSON(w, result, l)

@@ -17,6 +17,7 @@ import (
 	"github.com/graphleak/graphleak/analyzer/names"
 	"github.com/graphleak/graphleak/analyzer/syntax"
 	"github.com/graphleak/graphleak/analyzer/text"
+	"github.com/graphleak/graphleak/analyzer/torch"
 )
 
 // Source is one Python document to check. Path may be empty for text that is
@@ -27,6 +28,8 @@ type Source struct {
 	// Notebook says that the text comes from notebook cells: lines of IPython
 	// magics and shell commands are not Python and are blanked.
 	Notebook bool
+	// Preferences are what the user wants to hear about it.
+	Preferences Preferences
 }
 
 // Report is what checking one source gave.
@@ -91,15 +94,20 @@ type Files struct {
 	// Within are directories that imports of the files below them do not lead
 	// out of.
 	Within []string
+	// Roots are directories in which absolute imports are looked for, before
+	// those above the importing file.
+	Roots []string
+	// Claims are what the project says about functions.
+	Claims []torch.Claim
 }
 
 // With returns a checker of the same rules that reads imports from files.
 func (c *Checker) With(files Files) *Checker {
 	out := &Checker{rules: c.rules, resolver: names.NewResolver(nil)}
 	if !files.None {
-		out.resolver = names.NewResolver(names.NewDisk(files.Open, files.Within...))
+		out.resolver = names.NewResolver(names.NewDisk(files.Open, files.Within...), files.Roots...)
 	}
-	out.workspace = flow.NewWorkspace(out.resolver)
+	out.workspace = flow.NewWorkspace(out.resolver, files.Claims...)
 	return out
 }
 
@@ -133,10 +141,16 @@ func (c *Checker) Check(ctx context.Context, src Source) (Report, error) {
 	}
 	suppressed := readSuppressions(module.Tree)
 	for _, rule := range c.rules {
+		if src.Preferences.Off[rule.Code] {
+			continue
+		}
 		rule.Run(&Pass{Module: module, Facts: facts, Report: func(f Finding) {
 			f.Path, f.Code, f.Rule = src.Path, rule.Code, rule.Name
 			if suppressed.silences(f) {
 				return
+			}
+			if severity := src.Preferences.Severity[f.Code]; severity != "" {
+				f.Severity = severity
 			}
 			f.inFile(path, src.Path)
 			report.Findings = append(report.Findings, f)

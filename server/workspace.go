@@ -18,7 +18,7 @@ func (c *scanner) list(ctx context.Context, view *snapshot) ([]string, error) {
 		_, err := os.Stat(root)
 		return err != nil // one that is gone must not hide the others
 	})
-	listing, err := sources.Find(ctx, roots)
+	listing, err := sources.Find(ctx, roots, nil)
 	if err != nil {
 		return nil, err
 	}

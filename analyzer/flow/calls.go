@@ -281,6 +281,9 @@ const maxActive = 2 // activations of one function on the stack
 
 // invoke runs a function of the program.
 func (in *interpreter) invoke(n syntax.NodeID, c *code, receiver *Value, args arguments) *Value {
+	if role, ok := in.roleOfOwn(c); ok {
+		return in.claimed(n, "", in.receiverOf(receiver), role, args)
+	}
 	active := 0
 	for f := in.frame; f != nil; f = f.caller {
 		if f.code != nil && f.code.node == c.node && f.code.module == c.module {

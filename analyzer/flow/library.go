@@ -17,6 +17,9 @@ func (in *interpreter) builtin(name string) *Value {
 
 // callLibrary calls something of a library by its dotted name.
 func (in *interpreter) callLibrary(n syntax.NodeID, name string, args arguments) *Value {
+	if role, ok := in.workspace.claims.Claimed(name); ok {
+		return in.claimed(n, name, 0, role, args)
+	}
 	if v := in.callPython(n, name, args); v != nil {
 		return v
 	}

@@ -56,7 +56,7 @@ func (in *interpreter) mayUseTorch(m *names.Module, depth int, seen map[*names.M
 		return false
 	}
 	return slices.ContainsFunc(m.Imports(), func(name names.ImportedName) bool {
-		if first, _, _ := strings.Cut(name.Dotted, "."); name.Level == 0 && torch.Frameworks[first] {
+		if first, _, _ := strings.Cut(name.Dotted, "."); name.Level == 0 && (torch.Frameworks[first] || in.workspace.claims.Within(first)) {
 			return true
 		}
 		imported := in.resolve(m, name.Level, name.Dotted)
@@ -227,6 +227,10 @@ func (in *interpreter) runRoot(r *root, roots []*root) {
 		in.runRepeatedly(r, receiver, roots, func() arguments { return in.activations(r.code) })
 		return
 	}
+	if in.calledEachStep(r) != torch.NotCalled {
+		in.runRepeatedly(r, receiver, roots, func() arguments { return in.strangers(r.code) })
+		return
+	}
 	before, seeds := in.state, maps.Clone(in.seeds)
 	in.state = before.push()
 	in.activate(r, receiver, arguments{})
@@ -256,6 +260,10 @@ func (in *interpreter) receiver(r *root) *Value {
 // activate runs a root once. What it returns, somebody else may backward.
 func (in *interpreter) activate(r *root, receiver *Value, args arguments) {
 	result, yields := in.run(r.at, r.code, receiver, args, maxSteps)
+	if in.state != nil && in.calledEachStep(r) == torch.TrainingStep {
+		in.backward(r.at, r.at, in.lossOf(result), arguments{})
+		in.optimizerSteps()
+	}
 	if in.state != nil {
 		in.mark(in.escaped, in.throughCalls(in.reach(result)))
 		in.mark(in.escaped, in.throughCalls(in.reach(yields)))

@@ -29,7 +29,7 @@ func (a *analysis) libraryClasses(id ObjectID) []string {
 func (in *interpreter) libraryMethod(n, receiver syntax.NodeID, obj *Value, name string, args arguments) *Value {
 	for _, id := range obj.objects {
 		for _, class := range in.libraryClasses(id) {
-			role, ok := torch.RoleOf(class + "." + name)
+			role, ok := in.workspace.claims.RoleOf(class + "." + name)
 			if !ok || !role.OfMethods() {
 				continue
 			}

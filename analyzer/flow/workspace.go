@@ -6,6 +6,7 @@ import (
 
 	"github.com/graphleak/graphleak/analyzer/names"
 	"github.com/graphleak/graphleak/analyzer/syntax"
+	"github.com/graphleak/graphleak/analyzer/torch"
 )
 
 // Workspace analyses the modules of a workspace. It keeps what functions of
@@ -13,14 +14,16 @@ import (
 // use one workspace.
 type Workspace struct {
 	resolver *names.Resolver
+	claims   *torch.Claims
 
 	mu        sync.Mutex
 	summaries map[summaryKey]*summary
 }
 
-// NewWorkspace returns a workspace that follows imports with resolver.
-func NewWorkspace(resolver *names.Resolver) *Workspace {
-	return &Workspace{resolver: resolver, summaries: map[summaryKey]*summary{}}
+// NewWorkspace returns a workspace that follows imports with resolver, and takes
+// what is claimed about functions for true.
+func NewWorkspace(resolver *names.Resolver, claims ...torch.Claim) *Workspace {
+	return &Workspace{resolver: resolver, claims: torch.NewClaims(claims), summaries: map[summaryKey]*summary{}}
 }
 
 // Module is a Python file of the given text as a module: the one that imports of

@@ -117,6 +117,7 @@ type Import struct {
 // Resolver follows imports from the files of a workspace.
 type Resolver struct {
 	loader Loader
+	roots  []string
 
 	mu    sync.Mutex
 	found map[string]lookup // by directory and dotted name
@@ -132,9 +133,10 @@ type lookup struct {
 const absent = 2 * time.Second
 
 // NewResolver returns a resolver that reads files through loader; a nil loader
-// makes every import a library.
-func NewResolver(loader Loader) *Resolver {
-	return &Resolver{loader: loader, found: map[string]lookup{}}
+// makes every import a library. In the directories of roots absolute imports are
+// looked for when the file's own has nothing.
+func NewResolver(loader Loader, roots ...string) *Resolver {
+	return &Resolver{loader: loader, roots: roots, found: map[string]lookup{}}
 }
 
 // Module is the file at path, parsed once for all that ask; nil when it cannot
@@ -172,10 +174,17 @@ func (r *Resolver) Resolve(ctx context.Context, from *Module, level int, dotted 
 	if installed[firstPart(dotted)] {
 		return Import{Name: dotted}
 	}
-	for {
+	for first := true; ; first = false {
 		for _, sub := range []string{"", "src"} {
 			if m := r.load(ctx, from, filepath.Join(dir, sub), rel); m != nil {
 				return Import{Module: m}
+			}
+		}
+		if first {
+			for _, at := range r.roots {
+				if m := r.load(ctx, from, at, rel); m != nil {
+					return Import{Module: m}
+				}
 			}
 		}
 		if dir == root || dir == filepath.Dir(dir) {

@@ -42,9 +42,13 @@ func IsNotebook(name string) bool { return filepath.Ext(name) == ".ipynb" }
 //
 // Below a directory it leaves out what .gitignore files name and what is not
 // the user's own code: hidden directories, virtual environments, installed
-// packages, caches. A path that is given by name is always taken.
-func Find(ctx context.Context, paths []string) (Listing, error) {
-	f := finder{seen: make(map[string]bool)}
+// packages, caches. What exclude says of a file or directory, by its real path,
+// is left out too; it may be nil. A path that is given by name is always taken.
+func Find(ctx context.Context, paths []string, exclude func(path string, isDir bool) bool) (Listing, error) {
+	f := finder{seen: make(map[string]bool), exclude: exclude}
+	if exclude == nil {
+		f.exclude = func(string, bool) bool { return false }
+	}
 	for _, path := range paths {
 		if err := f.add(ctx, path); err != nil {
 			return Listing{}, err
@@ -69,6 +73,8 @@ type finder struct {
 	found Listing
 	seen  map[string]bool // real paths of the files and directories already taken
 	links []link          // symbolic links met on the way, still to follow
+
+	exclude func(path string, isDir bool) bool
 }
 
 // link is a symbolic link in a directory.
@@ -140,17 +146,17 @@ func (f *finder) walk(ctx context.Context, path, real string, via []string, igno
 		child, realChild := filepath.Join(path, name), filepath.Join(real, name)
 		switch {
 		case entry.Type()&fs.ModeSymlink != 0:
-			if !ignored.match(realChild, true) && !ignored.match(realChild, false) {
+			if !ignored.match(realChild, true) && !ignored.match(realChild, false) && !f.exclude(realChild, true) && !f.exclude(realChild, false) {
 				f.links = append(f.links, link{path: child, via: via})
 			}
 		case entry.IsDir():
-			if isForeign(name) || ignored.match(realChild, true) {
+			if isForeign(name) || ignored.match(realChild, true) || f.exclude(realChild, true) {
 				continue
 			}
 			if err := f.walk(ctx, child, realChild, via, ignored); err != nil {
 				return err
 			}
-		case !IsPython(name) || ignored.match(realChild, false):
+		case !IsPython(name) || ignored.match(realChild, false) || f.exclude(realChild, false):
 			continue
 		case !entry.Type().IsRegular():
 			f.skip(child, "not a regular file")

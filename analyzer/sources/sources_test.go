@@ -131,7 +131,7 @@ func TestFind(t *testing.T) {
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
 			tree(t, tt.files)
-			got, err := Find(t.Context(), tt.paths)
+			got, err := Find(t.Context(), tt.paths, nil)
 			require.NoError(t, err)
 			for i := range got.Files {
 				got.Files[i] = filepath.ToSlash(got.Files[i])
@@ -148,7 +148,7 @@ func TestFind(t *testing.T) {
 
 func TestFindOfAMissingPathIsAnError(t *testing.T) {
 	tree(t, map[string]string{"a.py": ""})
-	_, err := Find(t.Context(), []string{"a.py", "no/such.py"})
+	_, err := Find(t.Context(), []string{"a.py", "no/such.py"}, nil)
 	require.ErrorIs(t, err, fs.ErrNotExist)
 	assert.Contains(t, err.Error(), filepath.Join("no", "such.py"))
 }
@@ -157,7 +157,7 @@ func TestFindStopsWithItsContext(t *testing.T) {
 	tree(t, map[string]string{"src/a.py": ""})
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
-	_, err := Find(ctx, []string{"."})
+	_, err := Find(ctx, []string{"."}, nil)
 	assert.ErrorIs(t, err, context.Canceled)
 }
 

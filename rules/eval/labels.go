@@ -49,7 +49,7 @@ func (c checked) importers(ctx context.Context, dir string, j *judged) {
 		name = path.Base(path.Dir(j.path))
 	}
 	imports := regexp.MustCompile(`(?m)^\s*(?:from|import)\b.*\b` + regexp.QuoteMeta(name) + `\b`)
-	listing, err := sources.Find(ctx, []string{dir})
+	listing, err := sources.Find(ctx, []string{dir}, nil)
 	if err != nil {
 		return
 	}

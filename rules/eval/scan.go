@@ -37,7 +37,7 @@ func scan(ctx context.Context, c checked, cfg config, names []string, out io.Wri
 }
 
 func scanTree(ctx context.Context, c checked, name, dir string, verbose bool, out io.Writer) error {
-	listing, err := sources.Find(ctx, []string{dir})
+	listing, err := sources.Find(ctx, []string{dir}, nil)
 	if err != nil {
 		return err
 	}
