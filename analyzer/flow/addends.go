@@ -167,6 +167,9 @@ type part struct {
 	expr     syntax.NodeID
 	scalar   bool
 	onDevice bool // it is on an accelerator
+	// tensor says that the value is known to be a tensor, number that it is one
+	// if it can be added to a number.
+	tensor, number bool
 }
 
 // parts finds the tensors with a graph within a stored expression.
@@ -187,6 +190,14 @@ func (in *interpreter) parts(n syntax.NodeID, found []part, depth int) []part {
 		if len(left)+len(right) == 1 {
 			return append(append(found, left...), right...)
 		}
+	case syntax.ConditionalExpression: // loss if ready else 0
+		if v := in.valueOf(n); v != nil && !v.isTensor() && depth < 4 {
+			then := in.parts(t.First(n), nil, depth+1)
+			otherwise := in.parts(t.Next(t.Next(t.First(n))), nil, depth+1)
+			if len(then)+len(otherwise) > 0 {
+				return append(append(found, then...), otherwise...)
+			}
+		}
 	case syntax.Dictionary:
 		for c := range t.Children(n) {
 			if t.Kind(c) == syntax.Pair && depth < 4 {
@@ -200,5 +211,17 @@ func (in *interpreter) parts(n syntax.NodeID, found []part, depth int) []part {
 		slices.ContainsFunc(v.objects, func(id ObjectID) bool { return in.objects[id].mapping }) {
 		return found
 	}
-	return append(found, part{n, v.size == torch.Scalar, v.memory != nil && v.memory.device == torch.OnAccelerator})
+	return append(found, part{
+		expr: n, scalar: v.size == torch.Scalar, onDevice: v.memory != nil && v.memory.device == torch.OnAccelerator,
+		tensor: v.isTensor(), number: v.only(KindTensor) || v.only(KindUnknown) && in.sure(v.atoms) >= Likely && !in.guessed(v.atoms),
+	})
+}
+
+// guessed reports whether a graph is that of an unknown function, of which only
+// the name says that it returns a loss: it may as well be a number.
+func (a *analysis) guessed(as atoms) bool {
+	return slices.ContainsFunc(as, func(x Atom) bool {
+		info := &a.atoms[x]
+		return info.kind == atomOrigin && info.unseen && !info.model && info.sure < Certain
+	})
 }

@@ -103,6 +103,8 @@ type Growth struct {
 	State bool
 	// Shape is what the value is made of.
 	Shape Shape
+	// Alongside are other states that Store gives their next value.
+	Alongside []StateAlongside
 	// Hook is where the hook that stores was registered, its Module nil when the
 	// store is in none.
 	Hook Location
@@ -117,6 +119,9 @@ type Part struct {
 	Scalar bool
 	// OnDevice says that it is on an accelerator.
 	OnDevice bool
+	// Tensor says that it is a tensor each time: on some path it may else be a
+	// number or None, or what a model gives that was not seen.
+	Tensor bool
 }
 
 // facts are the growths that are to be told, each once.
@@ -156,8 +161,15 @@ func (in *interpreter) facts() *Facts {
 			k.store = Location{}
 		}
 		if i, ok := seen[k]; ok {
-			if fact.Activations && !out.Growths[i].Activations {
-				out.Growths[i] = fact
+			earlier := &out.Growths[i]
+			alongside := StateAlongside{fact.Target, fact.Shape}
+			if fact.Activations && !earlier.Activations {
+				alongside = StateAlongside{earlier.Target, earlier.Shape}
+				fact.Alongside = earlier.Alongside
+				*earlier = fact
+			}
+			if fact.State && alongside.Target != earlier.Target {
+				earlier.Alongside = append(earlier.Alongside, alongside)
 			}
 			continue
 		}
@@ -218,7 +230,7 @@ func (in *interpreter) fact(g *growth) (Growth, bool) {
 	e, l := g.event, g.loop
 	f := Growth{
 		Store: Location{e.at.module, e.at.node}, Target: Location{e.at.module, e.target}, Kept: Location{e.at.module, e.expr},
-		Parts: located(e.at.module, e.parts), Seeds: in.seeds[e.place],
+		Parts: in.located(e.at.module, e.parts, e), Seeds: in.seeds[e.place],
 		Loop: Location{l.at.module, l.at.node}, Implicit: l.implicit,
 		Collects: e.collect, Evaluation: e.evaluate, Decays: e.decays, Joins: e.joins, OfModule: e.ofModule, State: e.alone, Shape: e.shape,
 		Hook:    in.hookOf(e.frame, l.frame),
@@ -243,17 +255,23 @@ func (in *interpreter) fact(g *growth) (Growth, bool) {
 		f.ThroughCall = true
 	}
 	if g.argument.Module != nil {
-		f.Kept, f.ThroughCall, f.Parts = g.argument, true, located(g.argument.Module, g.argumentParts)
+		f.Kept, f.ThroughCall, f.Parts = g.argument, true, in.located(g.argument.Module, g.argumentParts, nil)
 		in.asWritten(&f, g.call)
 	}
 	return f, f.Kept.Module == in.main
 }
 
-// located are parts as facts tell them.
-func located(m *names.Module, parts []part) []Part {
+// located are parts as facts tell them. The store tells something of its own
+// parts, but not of those of an argument.
+func (in *interpreter) located(m *names.Module, parts []part, store *storeEvent) []Part {
 	var out []Part
 	for _, p := range parts {
-		out = append(out, Part{Location{m, p.expr}, p.scalar, p.onDevice})
+		at := Location{m, p.expr}
+		tensor := p.tensor || p.number && store != nil && !store.collect || in.usedAs(at, p.number)
+		if !tensor && store != nil && store.collect && p.expr == store.expr {
+			tensor = in.joinedLater(Location{m, store.target}, at)
+		}
+		out = append(out, Part{at, p.scalar, p.onDevice, tensor})
 	}
 	return out
 }

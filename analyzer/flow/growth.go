@@ -33,9 +33,10 @@ type storeEvent struct {
 }
 
 type growthKey struct {
-	loop *loop
-	at   site
-	expr syntax.NodeID
+	loop   *loop
+	at     site
+	expr   syntax.NodeID
+	target syntax.NodeID
 }
 
 // growth is a place that grows in a loop, by the definition: its value at the
@@ -199,7 +200,7 @@ func (in *interpreter) judge(l *loop, end *state) {
 			continue // leaves are values; an operation on them makes a graph
 		}
 		in.throughCall(g)
-		key := growthKey{l, e.at, e.expr}
+		key := growthKey{l, e.at, e.expr, e.target}
 		g.order = len(in.growths)
 		if earlier, ok := in.growths[key]; ok {
 			g.order = earlier.order

@@ -199,7 +199,7 @@ func (in *interpreter) callTorch(n syntax.NodeID, name string, args arguments) *
 // callFunction calls a library function with a known contract.
 func (in *interpreter) callFunction(n syntax.NodeID, name string, c torch.Contract, args arguments) *Value {
 	whole := args.named("dim") == nil && (len(args.positional) == 1 || strings.HasPrefix(name, "torch.nn.functional."))
-	v := in.contract(n, c, args.values(), whole)
+	v := in.contract(n, c, args.values(), whole).shownBy(c)
 	if args.isTrue("requires_grad") && v.is(KindTensor) {
 		in.differentiate(n)
 		v = &Value{kinds: KindTensor, size: v.size, atoms: atoms{in.newOrigin(in.site(n), recorded{saves: true, leaf: true, sure: Certain})}}

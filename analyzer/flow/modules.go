@@ -106,6 +106,9 @@ func (in *interpreter) callTrainable(n syntax.NodeID, id ObjectID, args argument
 // the module has parameters to train or when its arguments carry one.
 func (in *interpreter) moduleResult(n syntax.NodeID, id ObjectID, class torch.ModuleClass, args arguments) *Value {
 	out := &Value{kinds: KindTensor}
+	if !class.OneKind {
+		out.shown = presumed
+	}
 	if class.Scalar {
 		out.size = torch.Scalar
 	}

@@ -117,7 +117,7 @@ func (v *Value) just(k Kinds) *Value {
 		return nil
 	}
 	c := *v
-	c.kinds = k
+	c.kinds, c.shown = k, byKind
 	if k != KindTensor {
 		c.atoms, c.objects, c.elements = nil, nil, nil
 	}

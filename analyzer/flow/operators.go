@@ -10,12 +10,15 @@ import (
 // operate is the result of a tensor operation on its operands. An operand that
 // is not known may be a tensor.
 func (in *interpreter) operate(n syntax.NodeID, saves bool, operands ...*Value) *Value {
-	out := &Value{kinds: KindPlain}
+	out := &Value{kinds: KindPlain, shown: presumed}
 	scalar := true
 	var all, steps atoms
 	for _, v := range operands {
 		if v == nil {
 			continue
+		}
+		if v.isTensor() {
+			out.shown = proven
 		}
 		if v.is(KindTensor | KindUnknown) {
 			if v.is(KindTensor) {

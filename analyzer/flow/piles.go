@@ -114,7 +114,7 @@ func (in *interpreter) notePile(l *loop, e *storeEvent) {
 	if len(e.piled) == 0 || l.steps.few || in.sure(e.added) >= Likely {
 		return
 	}
-	key := growthKey{l, e.at, e.expr}
+	key := growthKey{l, e.at, e.expr, e.target}
 	p := &pile{event: e, loop: l, order: len(in.piles)}
 	if earlier, ok := in.piles[key]; ok {
 		p.order = earlier.order

@@ -33,7 +33,15 @@ const (
 	OneTensor
 	TupleOfTensors
 	ListOfTensors
+	TupleOfTuples // of tensors
+	ListOfTuples
 )
+
+// StateAlongside is a state that the same statement gives its next value.
+type StateAlongside struct {
+	Target Location
+	Shape  Shape
+}
 
 // reuse is a backward that reaches what an iteration of a loop left behind.
 type reuse struct {
@@ -113,22 +121,35 @@ func (in *interpreter) storedShape(e *storeEvent) Shape {
 	if in.objects[e.place.object].kind != objectContainer || in.tree().Kind(e.target) == syntax.Subscript {
 		return shape
 	}
-	if shape == OneTensor && in.objects[e.place.object].container == torch.List {
-		return ListOfTensors
+	if in.objects[e.place.object].container == torch.List {
+		switch shape {
+		case OneTensor:
+			return ListOfTensors
+		case TupleOfTensors:
+			return ListOfTuples
+		}
 	}
 	return UnknownShape
 }
 
 // shapeOf is what a value is made of.
 func (a *analysis) shapeOf(v *Value) Shape {
-	isTensor := func(e *Value) bool { return e != nil && e.only(KindTensor) && e.elements == nil }
 	switch {
-	case isTensor(v):
+	case v == nil:
+		return UnknownShape
+	case v.elements == nil && v.isTensor():
 		return OneTensor
-	case v != nil && v.elements != nil && !slices.ContainsFunc(v.elements, func(e *Value) bool { return !isTensor(e) }):
+	case v.only(KindObject) && len(v.objects) == 0 && a.allOf(v.elements, OneTensor):
 		return TupleOfTensors
+	case v.only(KindObject) && len(v.objects) == 0 && a.allOf(v.elements, TupleOfTensors):
+		return TupleOfTuples
 	}
 	return UnknownShape
+}
+
+// allOf reports whether all elements are made of the same, and there are some.
+func (a *analysis) allOf(elements []*Value, shape Shape) bool {
+	return len(elements) > 0 && !slices.ContainsFunc(elements, func(e *Value) bool { return a.shapeOf(e) != shape })
 }
 
 // keptByModule reports whether a place that is written now belongs to a module

@@ -95,6 +95,9 @@ func (in *interpreter) describe(s *signature, v *Value) bool {
 			s.text.WriteByte('p')
 		}
 	}
+	if v.shown != byKind {
+		fmt.Fprintf(&s.text, "?%d", v.shown)
+	}
 	if v.structural || v.times > 0 {
 		fmt.Fprintf(&s.text, "%t%d", v.structural, v.times)
 	}
@@ -301,7 +304,7 @@ func (s *standIn) value(v *Value) *Value {
 		s.leaf++
 		return nil
 	}
-	c := &Value{kinds: v.kinds, size: v.size, structural: v.structural, variadic: v.variadic, literal: telling(v)}
+	c := &Value{kinds: v.kinds, size: v.size, structural: v.structural, shown: v.shown, variadic: v.variadic, literal: telling(v)}
 	for _, e := range v.elements {
 		c.elements = append(c.elements, s.value(e))
 	}

@@ -23,6 +23,7 @@ type copiedValue struct {
 	size       torch.Size
 	variadic   bool
 	structural bool
+	shown      evidence
 	literal    any
 	atoms      []copiedAtom
 	elements   []*copiedValue
@@ -111,7 +112,7 @@ func (e *exporter) value(v *Value) *copiedValue {
 	if v == nil || e.failed {
 		return nil
 	}
-	c := &copiedValue{kinds: v.kinds, size: v.size, variadic: v.variadic, structural: v.structural, literal: v.literal}
+	c := &copiedValue{kinds: v.kinds, size: v.size, variadic: v.variadic, structural: v.structural, shown: v.shown, literal: v.literal}
 	c.atoms = e.atoms(v.atoms, false, map[Atom]bool{})
 	for _, x := range v.elements {
 		c.elements = append(c.elements, e.value(x))

@@ -109,7 +109,7 @@ func (c *copied) value(in *interpreter, v *copiedValue) *Value {
 	if v == nil {
 		return nil
 	}
-	out := &Value{kinds: v.kinds, size: v.size, variadic: v.variadic, structural: v.structural, literal: v.literal, atoms: c.atoms(in, v.atoms)}
+	out := &Value{kinds: v.kinds, size: v.size, variadic: v.variadic, structural: v.structural, shown: v.shown, literal: v.literal, atoms: c.atoms(in, v.atoms)}
 	out.elements = c.values(in, v.elements)
 	for _, r := range v.objects {
 		out.objects = unionSorted(out.objects, c.object(in, r))

@@ -32,6 +32,9 @@ func (in *interpreter) tensorMethod(n, receiver syntax.NodeID, obj *Value, name 
 		return in.inPlace(n, receiver, obj, name, c, args)
 	}
 	v := in.contract(n, c, append([]*Value{obj}, args.values()...), len(args.positional) == 0 && args.named("dim") == nil)
+	if obj.is(KindUnknown) && !obj.is(KindPlain) && in.sure(obj.atoms) >= Likely {
+		v = v.shownBy(c) // nothing else has a graph and this method
+	}
 	if torch.ModuleEffects[name] == torch.ReturnsItself && obj.is(KindUnknown) && len(obj.objects) > 0 {
 		w := *v // it may be a module, which is the same one after this
 		w.objects = obj.objects

@@ -22,11 +22,32 @@ const (
 	KindUnknown
 )
 
+// evidence says whether a value surely is a tensor, where its kinds say too much
+// or too little.
+type evidence uint8
+
+const (
+	byKind   evidence = iota // it is one if it can be nothing else
+	presumed                 // it is taken for one: a model gives it that was not seen, or a sum that may be one of numbers
+	proven                   // it is one: what makes it raises or gives a tensor
+)
+
+func joinEvidence(a, b evidence) evidence {
+	switch {
+	case a == b:
+		return a
+	case a == presumed || b == presumed:
+		return presumed
+	}
+	return byKind
+}
+
 // Value is what is known of a Python value. Values are immutable; nil means
 // that nothing was assigned.
 type Value struct {
 	kinds Kinds
 	size  torch.Size
+	shown evidence // of being a tensor
 	// atoms are what the graph of a tensor was made from.
 	atoms atoms
 	// objects are what the value may refer to on the abstract heap.
@@ -69,6 +90,7 @@ func join(a, b *Value) *Value {
 		atoms:      a.atoms.union(b.atoms),
 		objects:    unionSorted(a.objects, b.objects),
 		structural: a.structural && b.structural,
+		shown:      joinEvidence(a.shown, b.shown),
 	}
 	switch {
 	case a.size == b.size || !b.is(KindTensor|KindUnknown|KindObject):
@@ -106,6 +128,21 @@ func joinElements(a, b *Value) ([]*Value, bool) {
 		all = join(all, e)
 	}
 	return []*Value{all}, true
+}
+
+// isTensor reports whether v is a tensor on each path.
+func (v *Value) isTensor() bool {
+	return v != nil && (v.shown == proven || v.only(KindTensor) && v.shown != presumed)
+}
+
+// shownBy is v, the result of an operation that takes nothing but tensors.
+func (v *Value) shownBy(c torch.Contract) *Value {
+	if c.Effect != torch.Keeps && (c.Effect != torch.Splits || v.elements != nil) || v.shown == proven || !v.is(KindTensor|KindUnknown) {
+		return v
+	}
+	w := *v
+	w.shown = proven
+	return &w
 }
 
 // with returns v with more atoms.

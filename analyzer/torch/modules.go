@@ -19,6 +19,9 @@ type ModuleClass struct {
 	Container bool
 	// Saves says that its operation keeps tensors for backward.
 	Saves bool
+	// OneKind says that what each call gives is known: Outputs tensors. Other
+	// classes stand for models whose code was not seen.
+	OneKind bool
 	// Record says that the output is an object of several tensors.
 	Record bool
 }
@@ -40,6 +43,7 @@ var modules = func() map[string]ModuleClass {
 	m := map[string]ModuleClass{}
 	add := func(c ModuleClass, names string) {
 		for _, name := range strings.Fields(names) {
+			c.OneKind = name != "Module" && name != "DataParallel"
 			m[name] = c
 		}
 	}

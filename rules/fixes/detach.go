@@ -34,7 +34,10 @@ func Detach(p *rules.Pass, g flow.Growth) []rules.Fix {
 		fix.Edits = append(fix.Edits, call(asParts(g.Seeds), ".detach()")...)
 		fix.Title = fmt.Sprintf("Detach %s and the first value from their graphs", what)
 	}
+	doubtful := slices.IndexFunc(g.Parts, func(p flow.Part) bool { return !p.Tensor })
 	switch {
+	case doubtful >= 0:
+		fix.Title += fmt.Sprintf(" (check that %s is a tensor each time)", source(g.Parts[doubtful].Location))
 	case len(g.Seeds) > 0 && !u.together(g):
 		fix.Title += fmt.Sprintf(" (the first value, %s, keeps its graph: detach it too)", source(g.Seeds[0]))
 	case u.needGraph():

@@ -2,6 +2,7 @@ package fixes
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/graphleak/graphleak/analyzer/flow"
@@ -15,7 +16,7 @@ import (
 // last one: it is detached at the end of the iteration, since a backward in it
 // may need its graph.
 func DetachState(p *rules.Pass, g flow.Growth) []rules.Fix {
-	s := state{module: p.Module, target: g.Target, store: g.Store, loop: g.Loop, shape: g.Shape}
+	s := state{module: p.Module, states: append([]flow.StateAlongside{{Target: g.Target, Shape: g.Shape}}, g.Alongside...), store: g.Store, loop: g.Loop}
 	u := uses{module: p.Module, target: g.Target}
 	switch {
 	case g.ThroughCall || g.Implicit:
@@ -33,54 +34,70 @@ func DetachState(p *rules.Pass, g flow.Growth) []rules.Fix {
 // TruncateState are the fixes of a state through whose graph a later backward
 // cannot run.
 func TruncateState(p *rules.Pass, r flow.Reuse) []rules.Fix {
-	s := state{module: p.Module, target: r.Target, store: r.Store, loop: r.Loop, shape: r.Shape}
+	s := state{module: p.Module, states: []flow.StateAlongside{{Target: r.Target, Shape: r.Shape}}, store: r.Store, loop: r.Loop}
 	return s.detach(rules.Unsafe, " (gradients then stop there)")
 }
 
-// state is a variable that a loop hands from one iteration to the next.
+// state is what a loop hands from one iteration to the next: a variable, or
+// several that one statement sets.
 type state struct {
-	module              *names.Module
-	target, store, loop flow.Location
-	shape               flow.Shape
+	module      *names.Module
+	states      []flow.StateAlongside
+	store, loop flow.Location
 }
 
-// detach adds a statement to the end of the loop's body. It needs to be sure
-// that every iteration gets there, and of what the state is made.
+// detach adds statements to the end of the loop's body. It needs to be sure that
+// every iteration gets there; of what the state is made it asks the program where
+// it cannot know.
 func (s state) detach(safety rules.Safety, caution string) []rules.Fix {
-	code := s.detached()
 	at, indent, ok := s.end()
-	if code == "" || !ok {
+	if !ok {
 		return nil
 	}
-	edit := text.Edit{Span: text.Span{Start: at, End: at}, New: "\n" + indent + s.target.Text() + " = " + code}
+	slices.SortFunc(s.states, func(a, b flow.StateAlongside) int { return int(a.Target.Node - b.Target.Node) })
+	var code strings.Builder
+	var what []string
+	for _, one := range s.states {
+		if k := one.Target.Kind(); one.Target.Module != s.module || k != syntax.Identifier && k != syntax.Attribute && k != syntax.Subscript {
+			return nil
+		}
+		name := one.Target.Text()
+		if one.Shape == flow.UnknownShape {
+			safety, caution = rules.Unsafe, fmt.Sprintf(" (check that `%s` is a tensor or a tuple of tensors)", name)
+		}
+		fmt.Fprintf(&code, "\n%s%s = %s", indent, name, detached(name, one.Shape))
+		what = append(what, source(one.Target))
+	}
+	edit := text.Edit{Span: text.Span{Start: at, End: at}, New: code.String()}
 	return []rules.Fix{{
-		Title: fmt.Sprintf("Detach %s at the end of each iteration%s", source(s.target), caution), Safety: safety,
+		Title: fmt.Sprintf("Detach %s at the end of each iteration%s", strings.Join(what, " and "), caution), Safety: safety,
 		Edits: []rules.FileEdit{{Path: s.module.Path, Edit: edit}},
 	}}
 }
 
-// detached is the expression of the state without its graph.
-func (s state) detached() string {
-	name := s.target.Text()
-	switch s.shape {
+// detached is the expression of a state without its graph.
+func detached(name string, shape flow.Shape) string {
+	const parts, pairs = "part.detach() for part in ", "tuple(part.detach() for part in pair) for pair in "
+	switch shape {
 	case flow.OneTensor:
 		return name + ".detach()"
 	case flow.TupleOfTensors:
-		return "tuple(part.detach() for part in " + name + ")"
+		return "tuple(" + parts + name + ")"
 	case flow.ListOfTensors:
-		return "[part.detach() for part in " + name + "]"
+		return "[" + parts + name + "]"
+	case flow.TupleOfTuples:
+		return "tuple(" + pairs + name + ")"
+	case flow.ListOfTuples:
+		return "[" + pairs + name + "]"
 	}
-	return ""
+	return "tuple(" + parts + name + ") if isinstance(" + name + ", tuple) else " + name + ".detach()"
 }
 
 // end is where a statement can be added to the body of the loop, with its
 // indentation.
 func (s state) end() (at int, indent string, ok bool) {
 	t := s.module.Tree
-	if s.target.Module != s.module || s.loop.Module != s.module {
-		return 0, "", false
-	}
-	if k := s.target.Kind(); k != syntax.Identifier && k != syntax.Attribute && k != syntax.Subscript {
+	if s.loop.Module != s.module || s.store.Module != s.module {
 		return 0, "", false
 	}
 	body := t.Child(s.loop.Node, syntax.FieldBody)
@@ -97,10 +114,11 @@ func (s state) end() (at int, indent string, ok bool) {
 	return at, indent, ok
 }
 
-// skips reports whether an iteration may end before the end of the body.
+// skips reports whether an iteration that sets the state may end before the end
+// of the body.
 func (s state) skips(body syntax.NodeID) bool {
 	t := s.module.Tree
-	for n := body; n < t.End(body); n++ {
+	for n := t.End(s.store.Node); n < t.End(body); n++ {
 		if t.Kind(n) == syntax.ContinueStatement {
 			return true
 		}

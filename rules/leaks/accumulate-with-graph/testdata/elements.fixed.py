@@ -43,7 +43,7 @@ def all_but_the_last(model: nn.Module, loader, optimizer):
     for batch in loader:
         *losses, _ = train_step(model, batch, optimizer)
         for loss in losses:
-            total += loss.detach()
+            total += loss  # want: GL101 warning nodes
     print(total)
 
 

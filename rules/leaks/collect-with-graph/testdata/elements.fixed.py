@@ -45,7 +45,7 @@ def other_name_of_a_list(model: nn.Module, loader):
     state = {"outputs": []}
     sink = state["outputs"]
     for images, _ in loader:
-        sink.append(model(images).detach())
+        sink.append(model(images))  # want: GL102 error graph
     print(len(state["outputs"]))
 
 
@@ -76,7 +76,7 @@ def other_parts_are_read(model: nn.Module, loader):
 def merged_dict(model: nn.Module, loader):
     outputs = {}
     for i, (images, _) in enumerate(loader):
-        outputs.update({i: model(images).detach()})
+        outputs.update({i: model(images)})  # want: GL102 error graph
     print(len(outputs))
 
 
@@ -90,14 +90,14 @@ def spread_dict(model: nn.Module, loader):
 def united_dict(model: nn.Module, loader):
     outputs = {}
     for i, (images, _) in enumerate(loader):
-        outputs |= {i: model(images).detach()}
+        outputs |= {i: model(images)}  # want: GL102 error graph
     print(len(outputs))
 
 
 def growing_tuple(model: nn.Module, loader):
     outputs = ()
     for images, _ in loader:
-        outputs += (model(images).detach(),)
+        outputs += (model(images),)  # want: GL102 error graph
     print(len(outputs))
 
 
@@ -166,7 +166,7 @@ def collect(it, model, outputs):
     batch = next(it, None)
     if batch is None:
         return outputs
-    outputs.append(model(batch[0]).detach())
+    outputs.append(model(batch[0]))  # want: GL102 error graph
     return collect(it, model, outputs)
 
 
@@ -186,7 +186,7 @@ def renamed(model, loader):
 def from_generators(model: nn.Module, loader):
     kept = []
     for logits in renamed(model, loader):
-        kept.append(logits.detach())
+        kept.append(logits)  # want: GL102 error graph
     print(len(kept))
 
 
