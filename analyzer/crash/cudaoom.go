@@ -229,10 +229,6 @@ func (k *cudaCase) growing() bool {
 		return false
 	}
 	conf := Medium
-	agree := ""
-	if c.fullStep >= 0 && c.failedAt > 0 {
-		agree = fmt.Sprintf(" At that rate the GPU is full at step %d; it failed at step %d.", c.fullStep, c.failedAt)
-	}
 	if c.agrees() {
 		conf = High
 	}
@@ -244,7 +240,7 @@ func (k *cudaCase) growing() bool {
 		k.lack("the objects that hold the memory: torch.cuda.memory._record_memory_history() names the lines that allocated them")
 	}
 	k.but("too-large", Low, "the memory allocated rises from step to step; a batch that is too large would fail at a flat level")
-	return k.say("graph-retained", conf, "A leak: the %s rises by %s in the log.%s %s", c.of.words(), c.rate(), agree, place)
+	return k.say("graph-retained", conf, "A leak: the %s rises by %s in the log.%s %s", c.of.words(), c.rate(), c.prediction("the GPU"), place)
 }
 
 // levelBefore reports whether the memory of live tensors, as the log prints it,

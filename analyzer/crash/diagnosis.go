@@ -105,6 +105,9 @@ type Growth struct {
 	PredictedStep *int         `json:"predictedStep"` // at which the memory is full
 	// FailedStep is the step at which it failed, counted as in Points.
 	FailedStep *int `json:"failedStep"`
+	// PredictedEpoch and FailedEpoch are the same where the log counts epochs only.
+	PredictedEpoch *float64 `json:"predictedEpoch,omitempty"`
+	FailedEpoch    *float64 `json:"failedEpoch,omitempty"`
 	// Capacity is where the memory is full, in MiB.
 	Capacity *float64 `json:"capacity"`
 	// Line has the ends of the fitted line.

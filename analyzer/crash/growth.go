@@ -15,12 +15,13 @@ var (
 
 // course is what the memory that a log prints tells about a failure.
 type course struct {
-	*trend          // of the most telling quantity
-	cached   *trend // of reserved memory, if the most telling is allocated memory
-	other    *trend // rises, where the most telling does not
-	level    Size   // at which it failed or will fail, unsaid if unknown
-	fullStep int    // at which the line reaches that level, -1 if it does not
-	failedAt int    // the step of the failure, -1 if unknown
+	*trend        // of the most telling quantity
+	cached *trend // of reserved memory, if the most telling is allocated memory
+	other  *trend // rises, where the most telling does not
+	level  Size   // at which it failed or will fail, unsaid if unknown
+	// full is the step or the epoch at which the line reaches that level, and failed
+	// that of the failure; -1 if unknown.
+	full, failed float64
 }
 
 // courseOf is that of the process that failed, nil if the log does not print
@@ -50,25 +51,44 @@ func (in *incident) courseOf(e *Event) *course {
 		e.Step = k.last
 		e.Step.Line, e.Step.Text, e.Step.Borrowed = c.points[len(c.points)-1].line, c.texts[1], c.rank != e.Origin.Rank
 	}
-	if e.Step.Number >= 0 {
-		c.failedAt = e.Step.Number
+	switch {
+	case c.unit == "step" && e.Step.Number >= 0:
+		c.failed = float64(e.Step.Number)
 		if k := in.series.clocks[c.process]; k != nil {
-			c.failedAt += int(k.offset)
+			c.failed += k.offset
 		}
+	case c.unit == "epoch":
+		c.failed = e.Step.Epoch
 	}
 	m := readOOM(e.Fields)
 	switch {
+	case c.of == hostMemory || c.of == maxHost:
+		c.level = residentWhenKilled(e.Fields)
 	case c.of.onHost():
 	case m.allocated.said() && m.request.said() && m.allocated+m.request > c.last() && (c.of == allocatedMemory || c.of == maxAllocated):
 		c.level = m.allocated + m.request // where it really ended
 	case m.total.said():
 		c.level = m.total
 	}
-	c.fullStep = -1
 	if at, ok := c.fullAt(c.level); ok {
-		c.fullStep = at
+		c.full = at
 	}
 	return c
+}
+
+// residentWhenKilled is what a process had of the host's memory when the kernel
+// killed it, as the kernel says.
+func residentWhenKilled(fields map[string]string) Size {
+	resident := Size(0)
+	for _, part := range []string{"anon_kb", "file_kb", "shmem_kb"} {
+		if n := number(fields[part]); n > 0 {
+			resident += Size(n) * kib
+		}
+	}
+	if resident == 0 {
+		return unsaid
+	}
+	return resident
 }
 
 // newCourse finds the most telling of the series that are long enough, which are
@@ -80,7 +100,7 @@ func newCourse(list []*series) *course {
 		switch {
 		case t == nil:
 		case c == nil:
-			c = &course{trend: t, level: t.capacity, fullStep: -1, failedAt: -1}
+			c = &course{trend: t, level: t.capacity, full: -1, failed: -1}
 		case t.of == c.of && t.phase == c.phase && t.grows() && !c.grows():
 			c.trend, c.level = t, t.capacity // of another device
 		case c.cached == nil && c.of == allocatedMemory && t.of == reservedMemory && t.phase == c.phase:
@@ -97,7 +117,16 @@ func newCourse(list []*series) *course {
 
 // agrees reports whether the failure came about when the line says so.
 func (c *course) agrees() bool {
-	return c.fullStep > 0 && c.failedAt > 0 && math.Abs(float64(c.fullStep-c.failedAt)) <= 0.2*float64(c.failedAt)
+	return c.full > 0 && c.failed > 0 && math.Abs(c.full-c.failed) <= 0.2*c.failed
+}
+
+// prediction compares the failure with where the line reaches the level, of what
+// is full then. It is empty where one of both is unknown.
+func (c *course) prediction(of string) string {
+	if c.full < 0 || c.failed <= 0 {
+		return ""
+	}
+	return fmt.Sprintf(" At that rate %s is full at %s %s; it failed at %s %s.", of, c.unit, decimal(c.full), c.unit, decimal(c.failed))
 }
 
 // leaks reports whether the course shows that live memory piles up.
@@ -130,7 +159,7 @@ func (in *incident) rising() *course {
 		seen[m.process] = true
 		c := newCourse(in.series.of(m.process, -1, onDevice))
 		if c != nil && !c.grows() && c.other != nil && c.other.of.onHost() {
-			c = &course{trend: c.other, level: unsaid, fullStep: -1, failedAt: -1}
+			c = &course{trend: c.other, level: unsaid, full: -1, failed: -1}
 		}
 		if c == nil || !c.leaks() && !(c.grows() && c.of.onHost()) {
 			continue
@@ -141,7 +170,7 @@ func (in *incident) rising() *course {
 	}
 	if worst != nil {
 		if at, ok := worst.fullAt(worst.level); ok {
-			worst.fullStep = at
+			worst.full = at
 		}
 	}
 	return worst
@@ -215,11 +244,11 @@ func (c *course) growth() *Growth {
 		level := round(float64(c.level/mib), 2)
 		g.Capacity = &level
 	}
-	if c.fullStep >= 0 {
-		g.PredictedStep = &c.fullStep
-	}
-	if c.failedAt >= 0 && c.unit == "step" {
-		g.FailedStep = &c.failedAt
+	switch c.unit {
+	case "step":
+		g.PredictedStep, g.FailedStep = wholeOrNil(c.full), wholeOrNil(c.failed)
+	case "epoch":
+		g.PredictedEpoch, g.FailedEpoch = knownOrNil(c.full), knownOrNil(c.failed)
 	}
 	const most = 64
 	stride := 1 + (len(c.points)-1)/most
@@ -246,6 +275,22 @@ func a(unit string) string {
 		return "an epoch"
 	}
 	return "a " + unit
+}
+
+// knownOrNil and wholeOrNil are for numbers that are negative if unknown.
+func knownOrNil(f float64) *float64 {
+	if f < 0 {
+		return nil
+	}
+	return &f
+}
+
+func wholeOrNil(f float64) *int {
+	if f < 0 {
+		return nil
+	}
+	n := int(f)
+	return &n
 }
 
 func round(f float64, places int) float64 {

@@ -71,9 +71,9 @@ var (
 	memoryWords = []string{
 		"memory", "Memory", "MEMORY", "allocat", "Allocat", "ALLOCAT", "alloc=", "alloc:", "alloc ", "_alloc", "reserved", "Reserved",
 		"max_mem", "gpu_mem", "GPU_mem", "GPU mem", "gpu mem", "Peak mem", "peak mem", "peak_mem", " Max_MA ", "gb_free", "MiB / ", "# gpu ",
-		"MemAlloc", "peakGPU",
+		" GB / ", "MemAlloc", "peakGPU",
 	}
-	shortMemoryWords = []string{"rss", "RSS", "RAM", "mem=", "mem:", "Mem:", "Mem="}
+	shortMemoryWords = []string{"rss", "RSS", "RAM", "mem=", "mem:", "Mem:", "Mem=", "VRAM", "vram"}
 )
 
 var (
@@ -92,6 +92,8 @@ var (
 func readMemory(text string) []reading {
 	switch {
 	case len(text) > 2000, strings.Contains(text, "Tried to allocate"), strings.Contains(text, `File "`):
+		return nil
+	case strings.Contains(text, "anon-rss:"): // the kernel's, of a process that it ended
 		return nil
 	case strings.Contains(text, "MiB / ") && smiCell.MatchString(text):
 		m := smiCell.FindStringSubmatch(text)

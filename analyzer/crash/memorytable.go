@@ -7,7 +7,8 @@ import (
 )
 
 // memoryTable reads tables whose rows do not say what they are: of nvidia-smi
-// (--query-gpu as CSV, and dmon) and of YOLO's training. The header tells, and
+// (--query-gpu as CSV, and dmon), of YOLO's training, and of loggers that write
+// metrics as CSV. The header tells, and
 // as long as the rows fit to it every line is looked at.
 type memoryTable struct {
 	kind    tableKind
@@ -19,6 +20,8 @@ type memoryTable struct {
 	misses  int // lines in a row that are none
 	at      string
 	row     int // of those with the same time
+	names   []string
+	step    int // of the step in metrics
 }
 
 type tableKind int
@@ -28,13 +31,16 @@ const (
 	csvTable
 	dmonTable
 	yoloTable
+	metricTable
 )
 
 var (
 	yoloHeader = regexp.MustCompile(`(?i)^\s*epoch\s+gpu_mem\s`)
 	yoloRow    = regexp.MustCompile(`^\s*(\d+)/(\d+)\s+([\d.]+)(G|M)\b`)
-	csvAmount  = regexp.MustCompile(`^(\d+)(?: MiB)?$`)
-	smiName    = regexp.MustCompile(`^\|\s+(\d+)\s+\S`)
+	// of Lightning's CSVLogger and others: nothing but names
+	metricHeader = regexp.MustCompile(`^(?:[\w./ -]+,)*(?:global_)?step,[\w./, -]+$|^[\w./, -]+,(?:global_)?step(?:,[\w./, -]+)?$`)
+	csvAmount    = regexp.MustCompile(`^(\d+)(?: MiB)?$`)
+	smiName      = regexp.MustCompile(`^\|\s+(\d+)\s+\S`)
 )
 
 // open reports whether rows are expected.
@@ -57,6 +63,8 @@ func (t *memoryTable) read(text string) (step Step, readings []reading, ok bool)
 		}
 	case csvTable:
 		readings = t.fields(splitTrimmed(text, ","))
+	case metricTable:
+		readings, step.Number = t.metrics(splitTrimmed(text, ","))
 	case dmonTable:
 		if strings.HasPrefix(text, "#") {
 			t.misses = 0
@@ -94,8 +102,40 @@ func (t *memoryTable) header(text string) bool {
 	case yoloHeader.MatchString(text):
 		*t = memoryTable{kind: yoloTable}
 		return true
+	case metricHeader.MatchString(text):
+		names := splitTrimmed(text, ",")
+		step := slices.IndexFunc(names, func(n string) bool { return n == "step" || n == "global_step" })
+		if step < 0 || !slices.ContainsFunc(names, func(n string) bool { return isMemory(n) }) {
+			return false
+		}
+		*t = memoryTable{kind: metricTable, columns: len(names), names: names, step: step}
+		return true
 	}
 	return false
+}
+
+// isMemory reports whether a column of metrics is an amount of memory.
+func isMemory(name string) bool {
+	_, _, ok := quantityOf(name, false)
+	return ok
+}
+
+// metrics reads a row of metrics: a logger leaves empty what was not measured at
+// that step.
+func (t *memoryTable) metrics(fields []string) (list []reading, step int) {
+	if len(fields) != t.columns {
+		return nil, -1
+	}
+	list = []reading{}
+	for i, name := range t.names {
+		if of, phase, ok := quantityOf(name, false); ok && fields[i] != "" {
+			for _, r := range one(of, fields[i], "") {
+				r.phase = phase
+				list = append(list, r)
+			}
+		}
+	}
+	return list, number(fields[t.step])
 }
 
 // fields reads a row of a table with columns, nil if it is none.

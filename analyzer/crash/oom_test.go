@@ -81,9 +81,9 @@ func TestContextDecidesWhatNumbersLeaveOpen(t *testing.T) {
 	const full = "total=24 free=0.01 allocated=23 unallocated=0.01 request=0.02"
 	at := func(step int) Step { return Step{Number: step, Epoch: -1} }
 	unknown := at(-1)
-	rising := func(fullStep, failedAt int) *course {
+	rising := func(full, failed float64) *course {
 		m := &series{seriesKey: seriesKey{of: allocatedMemory}, unit: "step"}
-		return &course{trend: &trend{series: m, shape: steady, slope: float64(10 * mib)}, fullStep: fullStep, failedAt: failedAt}
+		return &course{trend: &trend{series: m, shape: steady, slope: float64(10 * mib)}, full: full, failed: failed}
 	}
 	level := rising(-1, 1000)
 	level.shape = flat

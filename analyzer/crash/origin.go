@@ -21,6 +21,11 @@ type Origin struct {
 
 func noOrigin(input int) Origin { return Origin{Input: input, Rank: -1, LocalRank: -1, PID: -1} }
 
+// anonymous reports whether nothing tells one process from another.
+func (o Origin) anonymous() bool {
+	return o.Rank < 0 && o.LocalRank < 0 && o.PID < 0 && o.Task == "" && o.Host == ""
+}
+
 // key names the stream of output that a line belongs to: lines with the same
 // key are one process speaking.
 func (o Origin) key() string {

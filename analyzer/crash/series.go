@@ -117,18 +117,28 @@ func (s *seriesSet) read(l Line, before func(func(Line) bool)) {
 	}
 	step := readStep(l.Text)
 	if !step.known() {
-		step = stepBefore(l, before)
+		near := nearStep
+		if l.Text[0] == '|' {
+			near = nearTable
+		}
+		step = stepBefore(l, before, near)
 	}
 	s.add(l, step, readings)
 }
 
+// How many lines before a reading its step is looked for: in tables, the row with
+// the memory is far down.
+const (
+	nearStep  = 4
+	nearTable = 24
+)
+
 // stepBefore is the step that the process printed just before l.
-func stepBefore(l Line, before func(func(Line) bool)) Step {
-	const near = 4 // lines
+func stepBefore(l Line, before func(func(Line) bool), near int) Step {
 	step, n := Step{Number: -1, Epoch: -1}, 0
 	before(func(earlier Line) bool {
 		n++
-		if earlier.Origin.key() == l.Origin.key() || (earlier.Origin.Rank < 0) != (l.Origin.Rank < 0) {
+		if earlier.Origin.key() == l.Origin.key() || earlier.Origin.anonymous() || (earlier.Origin.Rank < 0) != (l.Origin.Rank < 0) {
 			step = readStep(earlier.Text)
 		}
 		return !step.known() && n < near

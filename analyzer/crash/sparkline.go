@@ -55,11 +55,28 @@ func (g *Growth) lines() (head string, detail []string) {
 		detail = append(detail, fmt.Sprintf("%v %s %v, %s %s to %s", Size(first[1])*mib, sparkline(values, sparkWidth), Size(last[1])*mib, per, decimal(first[0]), decimal(last[0])))
 	}
 	detail = append(detail, g.Meaning)
-	switch {
-	case g.PredictedStep != nil && g.FailedStep != nil:
-		detail = append(detail, fmt.Sprintf("At that rate it is full at step %d; it failed at step %d.", *g.PredictedStep, *g.FailedStep))
-	case g.PredictedStep != nil:
-		detail = append(detail, fmt.Sprintf("At that rate it is full at step %d.", *g.PredictedStep))
+	if full, failed := g.predicted(); full != "" {
+		text := "At that rate it is full at " + full
+		if failed != "" {
+			text += "; it failed at " + failed
+		}
+		detail = append(detail, text+".")
 	}
 	return head, detail
+}
+
+// predicted is where the memory is full by the fitted line, and where the run
+// failed; empty if unknown.
+func (g *Growth) predicted() (full, failed string) {
+	if g.PredictedStep != nil {
+		full = fmt.Sprintf("step %d", *g.PredictedStep)
+	} else if g.PredictedEpoch != nil {
+		full = "epoch " + decimal(*g.PredictedEpoch)
+	}
+	if g.FailedStep != nil {
+		failed = fmt.Sprintf("step %d", *g.FailedStep)
+	} else if g.FailedEpoch != nil {
+		failed = "epoch " + decimal(*g.FailedEpoch)
+	}
+	return full, failed
 }

@@ -49,9 +49,11 @@ var (
 	stepAfter = regexp.MustCompile(`(?i)\bafter (\d{1,10}) (?:iteration|step)s?\b`)
 	// "| 40/1000 [00:12<", the counter of tqdm
 	stepBar = regexp.MustCompile(`(?:\||\s|^)(\d{1,10})/(\d{1,10}|\?) \[\d+:\d\d`)
+	// "[ 100/2000] loss 0.5", as programs that count no epochs print it
+	stepFirst = regexp.MustCompile(`^[\[(] ?(\d{1,10})/(\d{1,10})[\])][ \t:|,-]+(?:train[ _])?(?i:loss|lr|time|eta|acc)\b`)
 	// "Epoch [3][100/2000]", "Epoch: [3]  [ 100/2000]", "epoch 003:   50 / 1000"
 	epochStep = regexp.MustCompile(`(?i)\bepoch(?:\((?:train|val|test)\))?:? *(?:\[ *(\d{1,7})(?:/\d+)?\][ \t:]*\[ *(\d{1,10})/ *(\d{1,10})\]|(\d{1,7}): +(\d{1,10}) / (\d{1,10})\b)`)
-	epochWord = regexp.MustCompile(`(?i)(?:^|[^a-z])epoch["']?[ \t]*[:=#\[(]*[ \t]*(\d{1,7}(?:\.\d{1,8})?)`)
+	epochWord = regexp.MustCompile(`(?i)(?:^|[^a-z])epoch["']?[ \t]*[:=#\[(]*[ \t]*["']?(\d{1,7}(?:\.\d{1,8})?)`)
 )
 
 // readStep finds how far the run is in one line of output.
@@ -87,6 +89,10 @@ func readStep(text string) Step {
 			}
 			return s
 		}
+	}
+	if m := stepFirst.FindStringSubmatch(text); m != nil {
+		s.Number, s.Of = number(m[1]), max(0, number(m[2]))
+		return s
 	}
 	if strings.Contains(text, " [") {
 		if m := stepBar.FindStringSubmatch(text); m != nil {

@@ -142,6 +142,9 @@ func (s *inputState) visit(no int, raw []byte) {
 // take gives a line to its stream.
 func (s *inputState) take(line Line) {
 	if step, readings, ok := s.table.read(line.Text); ok {
+		if readings != nil && !step.known() {
+			step = stepBefore(line, s.before, nearStep)
+		}
 		s.series.add(line, step, readings)
 		return
 	}

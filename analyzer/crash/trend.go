@@ -239,13 +239,13 @@ func (t *trend) grows() bool {
 	return t.shape == steady || t.shape == accelerating || t.shape == stairs
 }
 
-// fullAt is the step at which the line reaches a level.
-func (t *trend) fullAt(level Size) (step int, ok bool) {
+// fullAt is the step or the epoch at which the line reaches a level.
+func (t *trend) fullAt(level Size) (at float64, ok bool) {
 	if t.of == freeMemory {
 		level = 0
 	}
 	last := t.fitted[len(t.fitted)-1]
-	if t.unit != "step" || !t.grows() || !level.said() || (level <= last.has) != (t.of == freeMemory) {
+	if t.unit == "reading" || !t.grows() || !level.said() || (level <= last.has) != (t.of == freeMemory) {
 		return 0, false
 	}
 	slope := t.slope
@@ -255,11 +255,13 @@ func (t *trend) fullAt(level Size) (step int, ok bool) {
 	if slope == 0 {
 		return 0, false
 	}
-	at := last.at + float64(level-last.has)/slope
-	if at > math.MaxInt32 {
+	if at = last.at + float64(level-last.has)/slope; at > math.MaxInt32 {
 		return 0, false
 	}
-	return int(math.Round(at)), true
+	if t.unit == "step" {
+		return math.Round(at), true
+	}
+	return round(at, 2), true
 }
 
 // theilSen is the median of the slopes between all pairs of points: outliers
