@@ -244,23 +244,8 @@ func TestUnsafeFixesKeepTheSyntax(t *testing.T) {
 func TestEachRuleHasFixtures(t *testing.T) {
 	const atLeast = 8
 	for _, rule := range All() {
-		var speaks, silent int
-		for _, path := range fixtures(t) {
-			if !strings.HasPrefix(path, rule.Name+string(filepath.Separator)) || strings.HasSuffix(path, fixedSuffix) {
-				continue
-			}
-			src := string(read(t, path).Text)
-			for _, e := range expectations(src) {
-				if strings.HasPrefix(e.want, rule.Code) {
-					speaks++
-				}
-			}
-			if name := filepath.Base(path); strings.HasPrefix(name, "silent_") {
-				assert.Empty(t, expectations(src), path)
-				silent += topLevelFunctions(src)
-			}
-		}
-		assert.GreaterOrEqual(t, speaks, atLeast, "%s: findings in fixtures", rule.Code)
+		fired, silent := shown(t, rule)
+		assert.GreaterOrEqual(t, len(fired), atLeast, "%s: findings in fixtures", rule.Code)
 		assert.GreaterOrEqual(t, silent, atLeast, "%s: functions and classes of silent_*.py", rule.Code)
 	}
 }
