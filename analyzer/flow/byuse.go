@@ -129,6 +129,51 @@ func (in *interpreter) holdsGiven(class ObjectID) bool {
 	return found
 }
 
+// holdsObjects reports whether the instances of a class that is no module keep
+// objects that their constructor is given, or parts of them: others have them
+// too, and for longer or shorter than an instance lives.
+func (in *interpreter) holdsObjects(class ObjectID) bool {
+	constructor, _ := in.classAttribute(class, in.symbol("__init__"))
+	if in.isModuleClass(class) || constructor == nil || len(constructor.objects) != 1 || in.objects[constructor.objects[0]].code == nil {
+		return false
+	}
+	c := in.objects[constructor.objects[0]].code
+	t := c.module.Tree
+	given := map[string]bool{}
+	for p := range c.parameters() {
+		given[p.name] = p.typ < 0 && (c.defaults[in.symbol(p.name)] == nil || c.defaults[in.symbol(p.name)].only(KindNone))
+	}
+	for n := c.node; n < t.End(c.node); n++ {
+		if t.Kind(n) != syntax.Assignment {
+			continue
+		}
+		lefts, rights := sides(t, t.Child(n, syntax.FieldLeft)), sides(t, t.Child(n, syntax.FieldRight))
+		if len(lefts) == len(rights) && slices.ContainsFunc(lefts, func(left syntax.NodeID) bool {
+			return t.Kind(left) == syntax.Attribute && given[partOf(t, rights[slices.Index(lefts, left)])]
+		}) {
+			return true
+		}
+	}
+	return false
+}
+
+// partOf is the variable whose value, or a part of it by a literal key, an
+// expression is; "" for others.
+func partOf(t *syntax.Tree, n syntax.NodeID) string {
+	n = bare(t, n)
+	switch t.Kind(n) {
+	case syntax.Identifier:
+		return t.Text(n)
+	case syntax.Subscript:
+		return partOf(t, t.Child(n, syntax.FieldValue))
+	case syntax.Call:
+		if f := t.Child(n, syntax.FieldFunction); t.Kind(f) == syntax.Attribute && t.Text(t.Child(f, syntax.FieldAttribute)) == "get" {
+			return partOf(t, t.Child(f, syntax.FieldObject))
+		}
+	}
+	return ""
+}
+
 // keptNames are the attributes that an assignment gives a variable's value, as
 // such or as one of two alternatives, with the name of the variable.
 func keptNames(t *syntax.Tree, n syntax.NodeID) func(yield func(target syntax.NodeID, name string) bool) {

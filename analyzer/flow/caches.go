@@ -23,6 +23,10 @@ type Cache struct {
 	// each result is remembered together with its object. Property says that it
 	// is read like an attribute.
 	Instance, Property bool
+	// Holder says that the function is a method of objects that hold what they
+	// are given, and has no other argument: each result is remembered together
+	// with its object, and asked for by nothing else.
+	Holder bool
 	// Sure is how certain it is that what is remembered carries a graph, and
 	// Unrecorded says that every call that was seen records none.
 	Sure       Certainty
@@ -160,15 +164,19 @@ func (in *interpreter) cacheFact(c *cache) (Cache, bool) {
 		f.Device, f.Extent = c.memory.device, c.memory.extent
 	}
 	own := c.code.class != 0 && c.code.kind != staticMethod
-	f.Instance = own && c.code.kind != classMethod && in.holdsGiven(c.code.class)
+	method := own && c.code.kind != classMethod
+	f.Instance = method && in.holdsGiven(c.code.class)
+	arguments := 0
 	for p := range c.code.parameters() {
 		if own {
 			own = false // the receiver
 			continue
 		}
+		arguments++
 		if c.tensors[in.symbol(p.name)] || in.usedAsTensor(c.code, p, 0) {
 			f.Tensors = append(f.Tensors, Location{m, p.node})
 		}
 	}
-	return f, f.Instance || len(f.Tensors) > 0
+	f.Holder = method && arguments == 0 && in.holdsObjects(c.code.class)
+	return f, f.Instance || f.Holder || len(f.Tensors) > 0
 }

@@ -1,6 +1,8 @@
 package flow
 
 import (
+	"slices"
+
 	"github.com/graphleak/graphleak/analyzer/syntax"
 	"github.com/graphleak/graphleak/analyzer/torch"
 )
@@ -21,10 +23,21 @@ func (in *interpreter) define(n syntax.NodeID, decorators []syntax.NodeID) {
 	} else {
 		v = in.function(n, decorators)
 	}
+	defined := v
 	for i := len(decorators) - 1; i >= 0; i-- {
 		v = in.decorate(decorators[i], v)
 	}
+	in.noteDisplaced(t.Text(name), defined, v)
 	in.write(in.variable(t.Text(name)), v)
+}
+
+// noteDisplaced notes a function in whose place its decorators put another one:
+// how that calls it may not be seen.
+func (in *interpreter) noteDisplaced(name string, defined, now *Value) {
+	id := defined.objects[0]
+	if info := in.objects[id]; info.kind == objectFunction && info.code.module == in.main && !slices.Contains(now.objects, id) && in.frame.code == nil {
+		in.displaced = append(in.displaced, &root{class: info.code.class, code: info.code, name: name, at: info.code.node})
+	}
 }
 
 // function makes a function object of a def or lambda.

@@ -63,6 +63,7 @@ func (in *interpreter) moved(n, receiver syntax.NodeID, obj *Value, name string,
 	return out, true
 }
 
+// chainOf is the call at the end of a chain of method calls: x.to(d).eval() of
 // x.to(d).
 func (in *interpreter) chainOf(n syntax.NodeID) syntax.NodeID {
 	t := in.tree()
@@ -76,6 +77,7 @@ func (in *interpreter) chainOf(n syntax.NodeID) syntax.NodeID {
 	}
 }
 
+// target is the device among the arguments of x.to; ok is false when they name
 // none.
 func (in *interpreter) target(arguments syntax.NodeID) (device torch.Device, ok bool) {
 	t := in.tree()
@@ -94,7 +96,8 @@ func (in *interpreter) target(arguments syntax.NodeID) (device torch.Device, ok 
 	return torch.UnknownDevice, false
 }
 
-// is not known its name says so.
+// isType reports whether an argument of x.to is a type of numbers. Of one that is
+// not known its name says so.
 func (in *interpreter) isType(n syntax.NodeID) bool {
 	v := in.valueOf(n)
 	if v == nil {
@@ -111,7 +114,8 @@ func (in *interpreter) isType(n syntax.NodeID) bool {
 	return strings.HasSuffix(in.tree().Text(n), "type")
 }
 
-// chosen when the program runs: an accelerator, where there is one.
+// deviceOf is the device that an expression names. One that is not known is chosen
+// when the program runs: an accelerator, where there is one.
 func (in *interpreter) deviceOf(n syntax.NodeID, v *Value) torch.Device {
 	if n >= 0 && in.tree().Kind(n) == syntax.Attribute { // like.device
 		if m := in.memoryOf(in.tree().Child(n, syntax.FieldObject)); m != nil {
@@ -132,6 +136,7 @@ func (in *interpreter) deviceOf(n syntax.NodeID, v *Value) torch.Device {
 	return torch.OnAccelerator
 }
 
+// keyword is the value of a keyword argument of a call, NoNode when it is not
 // given.
 func (in *interpreter) keyword(call syntax.NodeID, name string) syntax.NodeID {
 	t := in.tree()

@@ -52,7 +52,7 @@ type growth struct {
 	argument      Location
 	argumentParts []part
 	call          *callSite // that passes it
-	stepped       bool // an optimizer steps in each iteration
+	stepped       bool      // an optimizer steps in each iteration
 	reused        *reuse
 	order         int // among all growths found
 }

@@ -43,6 +43,7 @@ type analysis struct {
 	runners    []ObjectID           // that have not run yet
 	nested     []*root              // functions made by functions, since the last root
 	inner      []ObjectID           // classes made by functions, since the last root
+	displaced  []*root              // functions of the main module that decorators put others in place of
 	defined    map[Place]definition // of variables
 	piles      map[growthKey]*pile
 	caches     map[codeKey]*cache

@@ -118,6 +118,11 @@ func (in *interpreter) callPython(n syntax.NodeID, name string, args arguments) 
 		return in.thread(n, args.at(1, "target"), args.at(3, "args"))
 	case "threading.Timer":
 		return in.thread(n, args.at(1, "function"), args.at(2, "args"))
+	case "_thread.start_new_thread":
+		if first != nil {
+			in.unguarded(n, first, spread(args.at(1, "")))
+		}
+		return plain
 	case "asyncio.to_thread":
 		if first != nil {
 			return in.unguarded(n, first, args.rest())

@@ -72,9 +72,8 @@ func (in *interpreter) measured(n syntax.NodeID, v *Value) *Value {
 	return v
 }
 
-// field is the memory of a named part of what a model gave, or of another form
-
-// of a tensor.
+// field is the memory of a named part of what a model gave, or of another form of
+// a tensor.
 func field(m *memory, name string) *memory {
 	if m == nil || m.extent != Output {
 		return m
@@ -135,7 +134,6 @@ func outermost(a, b *loop) *loop {
 }
 
 // operated is the memory of the result of an operation: new, and where its
-
 // operands are. Numbers on the host may be operands of any operation.
 func (in *interpreter) operated(operands ...*memory) *memory {
 	var out *memory
@@ -276,9 +274,8 @@ func (in *interpreter) contracted(name string, c torch.Contract, m *memory, whol
 	return out
 }
 
-// endow gives a memory to a value or to the parts of a tuple. The second part
-
-// of a pair of values and indices has positions.
+// endow gives a memory to a value or to the parts of a tuple. The second part of a
+// pair of values and indices has positions.
 func (in *interpreter) endow(v *Value, m *memory) *Value {
 	if m == nil {
 		return v
@@ -302,16 +299,6 @@ func (in *interpreter) endow(v *Value, m *memory) *Value {
 	}
 	return &c
 }
-
-// chainOf is the call at the end of a chain of method calls: x.to(d).eval() of
-
-// target is the device among the arguments of x.to; ok is false when they name
-
-// isType reports whether an argument of x.to is a type of numbers. Of one that
-
-// deviceOf is the device that an expression names. One that is not known is
-
-// keyword is the value of a keyword argument of a call, NoNode when it is not
 
 // given are the values of the arguments below n.
 func (in *interpreter) given(n syntax.NodeID) []*Value {
@@ -358,9 +345,7 @@ func (in *interpreter) heldMemory(v *Value, depth int) *memory {
 	return m
 }
 
-// gathered is a call that returns the tensors that it is given from all
-
-// processes.
+// gathered is a call that returns the tensors that it is given from all processes.
 func (in *interpreter) gathered(n syntax.NodeID, v *Value, args []*Value) *Value {
 	if len(args) != 1 || args[0] == nil {
 		return v
@@ -375,9 +360,8 @@ func (in *interpreter) gathered(n syntax.NodeID, v *Value, args []*Value) *Value
 	return &c
 }
 
-// indexed is the memory of x[…]: a view where the index is made of positions
-
-// and slices, a copy where it is a tensor or a list.
+// indexed is the memory of x[…]: a view where the index is made of positions and
+// slices, a copy where it is a tensor or a list.
 func (in *interpreter) indexed(n syntax.NodeID) *memory {
 	t := in.tree()
 	m := in.memoryOf(t.Child(n, syntax.FieldValue))

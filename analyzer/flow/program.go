@@ -158,7 +158,10 @@ func (in *interpreter) definitions(base *state) (roots []*root, classes []Object
 			roots = in.inherit(id, id, roots, own, map[Symbol]bool{}, 0)
 		}
 	}
-	return roots, classes
+	for _, r := range in.displaced {
+		r.calls = calledNames(in.main.Tree, r.at)
+	}
+	return append(roots, in.displaced...), classes
 }
 
 // inherit adds the methods that a class inherits and that call its own: a loop

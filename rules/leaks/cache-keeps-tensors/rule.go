@@ -68,7 +68,7 @@ func severity(c flow.Cache) rules.Severity {
 	switch {
 	case c.Size == 0 && c.Sure >= flow.Likely && len(c.Tensors) > 0:
 		return rules.Error
-	case c.Size > 0 && c.Size <= few:
+	case c.Size > 0 && c.Size <= few, c.Holder && !c.Instance && len(c.Tensors) == 0:
 		return rules.Hint
 	case c.Unrecorded && c.Device != torch.OnAccelerator:
 		return rules.Hint
@@ -78,10 +78,16 @@ func severity(c flow.Cache) rules.Severity {
 
 func message(c flow.Cache) string {
 	calls := "every call"
-	if c.Size > 0 {
+	switch {
+	case c.Size == 1:
+		calls = "the last call"
+	case c.Size > 0:
 		calls = fmt.Sprintf("the last %d calls", c.Size)
 	}
 	name := retention.Code(fixes.NameOf(c.Function))
+	if len(c.Tensors) == 0 && !c.Instance {
+		return fmt.Sprintf("the cache of %s belongs to the class: it keeps the objects of %s alive, with the models and tensors that they may have been given. Remember the value in the object instead.", name, calls)
+	}
 	if len(c.Tensors) == 0 {
 		return fmt.Sprintf("the cache of %s belongs to the class: it keeps the objects of %s alive, with the tensors they hold. Cache in the object instead, with `functools.cached_property` or an attribute.", name, calls)
 	}

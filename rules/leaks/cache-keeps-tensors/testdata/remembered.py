@@ -99,3 +99,32 @@ def distil(student: nn.Module, teacher_model: nn.Module, loader, optimizer, devi
         optimizer.zero_grad()
         loss.backward()
         optimizer.step()
+
+
+class Session:
+    """Holds what it is given, among it a model."""
+
+    def __init__(self, agents=None, shared=None):
+        if shared:
+            self.agents = shared["agents"]
+        else:
+            self.agents = agents
+
+    @lru_cache(maxsize=1)  # want: GL204 hint values
+    def length(self):
+        return sum(agent.length() for agent in self.agents)
+
+    def step(self):
+        for agent in self.agents:
+            agent.act()
+
+
+class Records:
+    def __init__(self, source, shared=None):
+        self.rows = shared.get("rows", []) if shared else list(source)
+        self.source = source
+
+    @property
+    @functools.lru_cache()  # want: GL204 hint values
+    def size(self):
+        return len(self.rows)

@@ -5,7 +5,7 @@ import heapq
 import torch
 import torch.nn.functional as F
 
-from nets import Net
+from project.nets import Net
 
 
 class Total:
