@@ -23,12 +23,16 @@ func ClearAfterReading(pile flow.Pile) []rules.Fix {
 		return nil // read under another name
 	}
 	where := FunctionAround(last)
-	in := fmt.Sprintf("of %s", source(NameOf(where)))
-	if !pile.Implicit && where == FunctionAround(*pile.Around) {
-		where, in = *pile.Around, "of each round of the outer loop"
+	ofLoop := !pile.Implicit && where == FunctionAround(*pile.Around)
+	if ofLoop {
+		where = *pile.Around
 	}
 	if where.Node < 0 || pile.Target.Kind() == syntax.Identifier && where != *pile.Around {
 		return nil // another function's variable
+	}
+	in := "of each round of the outer loop"
+	if !ofLoop {
+		in = "of " + source(NameOf(where))
 	}
 	edit, ok := atEnd(where, collection+".clear()", collection)
 	if !ok {
