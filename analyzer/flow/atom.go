@@ -285,6 +285,7 @@ func (in *interpreter) newOrigin(at site, r recorded) Atom {
 	if len(in.retainedBy[x]) > 0 {
 		in.state.set(Place{retained, Symbol(x)}, nil)
 	}
+	in.attempts(x, r)
 	return x
 }
 

@@ -58,8 +58,10 @@ type history struct {
 	// active says that it has recorded an operation, run a backward, made a
 	// module, returned a graph, or changed something that was there before.
 	active bool
-	heavy  bool // running it takes more steps than a call may
-	result *Value
+	// computes says that it has recorded an operation.
+	computes bool
+	heavy    bool // running it takes more steps than a call may
+	result   *Value
 }
 
 // inertRuns is after how many runs without any activity a function is taken to

@@ -125,7 +125,7 @@ func (in *interpreter) try(n syntax.NodeID) {
 	base := in.state
 	left := in.frame.exits()
 	in.state = base.push()
-	in.block(t.Child(n, syntax.FieldBody))
+	failure := in.attempted(func() { in.block(t.Child(n, syntax.FieldBody)) })
 	done := in.state
 	var ends []*state
 	var finally syntax.NodeID = syntax.NoNode
@@ -133,13 +133,7 @@ func (in *interpreter) try(n syntax.NodeID) {
 		switch t.Kind(c) {
 		case syntax.ExceptClause, syntax.ExceptGroupClause:
 			in.state = base.push()
-			for d := range t.Children(c) {
-				if t.Kind(d) == syntax.Block {
-					in.block(d)
-				} else {
-					in.expression(d)
-				}
-			}
+			in.handle(n, c, failure)
 			ends = append(ends, in.state)
 		case syntax.ElseClause:
 			if done != nil {

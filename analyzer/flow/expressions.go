@@ -151,7 +151,7 @@ func (in *interpreter) caught(n syntax.NodeID) {
 	t := in.tree()
 	for c := range t.Children(n) {
 		if t.Kind(c) == syntax.AsPatternTarget {
-			in.assign(c, plain, n, n)
+			in.assign(c, orPlain(in.handling), n, n)
 		} else {
 			in.expression(c)
 		}

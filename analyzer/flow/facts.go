@@ -105,6 +105,8 @@ type Growth struct {
 	Shape Shape
 	// Alongside are other states that Store gives their next value.
 	Alongside []StateAlongside
+	// Caught says that an exception is stored, with what its frames hold.
+	Caught bool
 	// Hook is where the hook that stores was registered, its Module nil when the
 	// store is in none.
 	Hook Location
@@ -233,7 +235,7 @@ func (in *interpreter) fact(g *growth) (Growth, bool) {
 		Parts: in.located(e.at.module, e.parts, e), Seeds: in.seeds[e.place],
 		Loop: Location{l.at.module, l.at.node}, Implicit: l.implicit,
 		Collects: e.collect, Evaluation: e.evaluate, Decays: e.decays, Joins: e.joins, OfModule: e.ofModule, State: e.alone, Shape: e.shape,
-		Hook:    in.hookOf(e.frame, l.frame),
+		Hook: in.hookOf(e.frame, l.frame), Caught: e.caught,
 		Escapes: in.placeIs(in.escaped, g) || in.objects[e.place.object].kind == objectUnknown,
 	}
 	if l.steps.few && !in.addsUp(g) || !l.trains && !(e.evaluate && l.overData) && in.withinModel(l) {
@@ -245,7 +247,7 @@ func (in *interpreter) fact(g *growth) (Growth, bool) {
 	if in.weigh(&f, g); f.Sure < Likely {
 		return Growth{}, false
 	}
-	if f.Escapes && (f.Activations || len(f.Freed) == 0) && !e.evaluate && !f.Implicit && !g.stepped {
+	if f.Escapes && !f.Caught && (f.Activations || len(f.Freed) == 0) && !e.evaluate && !f.Implicit && !g.stepped {
 		return Growth{}, false // a caller may run the backward
 	}
 	t := f.Store.Module.Tree

@@ -23,6 +23,7 @@ type storeEvent struct {
 	alone    bool // no part of the expression brings a graph from elsewhere
 	fed      bool // something else that differs in each iteration takes part
 	decays   bool // the place's old value is scaled: an average
+	caught   bool // what is stored is an exception
 	joins    bool // the place is a tensor that the stored one is put behind
 	ofModule bool // the place is what a module keeps across its calls
 	shape    Shape
@@ -144,6 +145,7 @@ func (in *interpreter) collect(id ObjectID, field Symbol, v *Value, stmt, expr, 
 func (in *interpreter) note(l *loop, e *storeEvent) {
 	e.frame = in.frame
 	e.evaluate = in.evaluation()
+	e.caught = in.isException(in.valueOf(e.expr), 0)
 	e.ofModule, e.shape = in.keptByModule(e.place), in.storedShape(e)
 	if !in.consuming {
 		e.parts = in.parts(e.expr, nil, 0)

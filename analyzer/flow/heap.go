@@ -33,6 +33,7 @@ const (
 	objectImport    // a name of another file that was not looked up yet
 	objectRetention // a backward that was asked to keep the graph
 	objectGradients // a backward that leaves graphs in gradients
+	objectException // what a handler caught
 )
 
 type objectInfo struct {

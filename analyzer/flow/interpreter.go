@@ -140,6 +140,10 @@ type execution struct {
 	backwards, optimizes bool
 	// recursions are the functions that run as loops over calls of themselves.
 	recursions []*recursion
+	// attempt is the innermost try statement whose body runs, handling the
+	// exception whose handler runs.
+	attempt  *attempt
+	handling *Value
 }
 
 // interpreter runs code over abstract values.

@@ -7,6 +7,8 @@ type Observed struct {
 	Contexts   []ContextAttribute
 	Cycles     []HookCycle
 	Hooks      []LastingHook
+	Recoveries []Recovery
+	Exceptions []KeptException
 }
 
 // observations are what was seen of things other than growth, each kind in a
@@ -20,10 +22,16 @@ type observations struct {
 	// gradientGraphs are the backwards that left graphs in gradients, by their
 	// tokens on the heap.
 	gradientGraphs map[ObjectID]*gradientGraph
-	// registrations are the hooks by their handles; hookCodes is where functions
-	// were registered as hooks.
+	// attachments are the hooks by their handles; hookCodes is where functions
+	// were attached as hooks.
 	attachments map[ObjectID]*attachment
 	hookCodes   map[codeKey]Location
+	// recordings counts the operations recorded, to tell code that computes.
+	recordings int
+	// recoveries are handlers of a failure to allocate that compute;
+	// keptExceptions are exceptions in variables.
+	recoveries     map[Location]Recovery
+	keptExceptions map[Location]KeptException
 }
 
 func newObservations() observations {
@@ -31,6 +39,7 @@ func newObservations() observations {
 		retentions: map[ObjectID]*retention{}, retentionIDs: map[site]ObjectID{}, retainedBy: map[Atom][]*retention{},
 		gradientGraphs: map[ObjectID]*gradientGraph{},
 		attachments:    map[ObjectID]*attachment{}, hookCodes: map[codeKey]Location{},
+		recoveries: map[Location]Recovery{}, keptExceptions: map[Location]KeptException{},
 	}
 }
 
@@ -42,5 +51,6 @@ func (in *interpreter) observed() Observed {
 		Contexts:   in.contextFacts(),
 	}
 	out.Cycles, out.Hooks = in.hookFacts()
+	out.Recoveries, out.Exceptions = in.exceptionFacts()
 	return out
 }

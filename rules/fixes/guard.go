@@ -36,7 +36,7 @@ func Guard(regions []flow.Region) []rules.Fix {
 
 func guard(region flow.Region) (rules.Fix, bool) {
 	alias, ok := torchAlias(region.Location)
-	if !ok {
+	if t := region.Module.Tree; !ok || t.Damaged(t.Root()) { // a new line may change how half-typed text is read
 		return rules.Fix{}, false
 	}
 	noGrad := alias.name + ".no_grad()"

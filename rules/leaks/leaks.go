@@ -19,6 +19,7 @@ import (
 	meter "github.com/graphleak/graphleak/rules/leaks/meter-keeps-graph"
 	snapshot "github.com/graphleak/graphleak/rules/leaks/model-snapshots-kept"
 	retain "github.com/graphleak/graphleak/rules/leaks/needless-retain-graph"
+	recovery "github.com/graphleak/graphleak/rules/leaks/oom-recovery-in-except"
 	statistic "github.com/graphleak/graphleak/rules/leaks/running-statistic-with-graph"
 	sideoutput "github.com/graphleak/graphleak/rules/leaks/side-output-off-backward"
 	outputs "github.com/graphleak/graphleak/rules/leaks/step-outputs-never-cleared"
@@ -32,6 +33,7 @@ import (
 // All are the rules by code.
 func All() []*rules.Rule {
 	return []*rules.Rule{
+<<<<<<< HEAD
 		accumulate.Rule,   // GL101
 		collect.Rule,      // GL102
 		meter.Rule,        // GL103
@@ -52,5 +54,13 @@ func All() []*rules.Rule {
 		ctxattribute.Rule, // GL403
 		hook.Rule,         // GL404
 		hiddenstate.Rule,  // GL405
+=======
+		accumulate.Rule, collect.Rule, meter.Rule, statistic.Rule, sideoutput.Rule,
+		pileup.Rule, outputs.Rule, view.Rule, cache.Rule, snapshot.Rule,
+		evaluation.Rule, attribute.Rule, checkpoint.Rule, predictions.Rule, ineffective.Rule,
+		retain.Rule, creategraph.Rule, ctxattribute.Rule, hook.Rule,
+		hiddenstate.Rule,
+		recovery.Rule,
+>>>>>>> 594bc6f (Report recoveries within except clauses and exceptions that keep the tensors of their frames)
 	}
 }

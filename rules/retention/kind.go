@@ -14,11 +14,14 @@ const (
 	SideOutput             // a sum or collection of what the backward leaves out
 	State                  // a value that each iteration computes from the last
 	Hook                   // what a hook stores
+	Failure                // an exception, with what its frames hold
 )
 
 // KindOf is the kind of a growth.
 func KindOf(g flow.Growth) Kind {
 	switch {
+	case g.Caught:
+		return Failure
 	case g.Hook.Module != nil:
 		return Hook
 	case g.State && !g.Collects:
