@@ -22,6 +22,8 @@ type Recovery struct {
 	// First is the statement that computes; it and those after it in its block
 	// are the recovery.
 	First Location
+	// At is the statement that makes the call which computes: First or one within.
+	At Location
 	// Variable is the name of the exception, empty without one.
 	Variable string
 	// Again says that it is the call of the try statement, or of the function
@@ -103,18 +105,14 @@ func (in *interpreter) handle(try, clause syntax.NodeID, e *Value) {
 // recovers looks whether a handler of a failure to allocate computes.
 func (in *interpreter) recovers(try, clause syntax.NodeID, active bool) {
 	t, m := in.tree(), in.main
-	at := Location{m, clause}
+	handler := Location{m, clause}
 	block, condition := in.allocationHandler(clause)
 	if block < 0 {
 		return
 	}
 	tried := calledTexts(t, t.Child(try, syntax.FieldBody))
-	own := ""
-	if in.frame.code != nil {
-		own = t.Text(t.Child(in.frame.code.node, syntax.FieldName))
-	}
 	for s := range t.Children(block) {
-		again, computes := false, false
+		again, computes, at := false, false, s
 		for n := s; n < t.End(s); n++ {
 			if t.Kind(n) != syntax.Call {
 				continue
@@ -124,28 +122,56 @@ func (in *interpreter) recovers(try, clause syntax.NodeID, active bool) {
 			if t.Kind(callee) == syntax.Attribute {
 				name = t.Child(callee, syntax.FieldAttribute)
 			}
+			was := again || computes
 			switch {
 			case torch.ModuleMethods[t.Text(name)]: // zero_grad and the like compute nothing
-			case own != "" && t.Text(name) == own, tried[t.Text(callee)] && in.computes(n):
+			case in.callsItself(n), tried[t.Text(callee)] && in.computes(n):
 				again = true
 			case active && (torch.BackwardMethods[t.Text(name)] || in.computes(n)):
 				computes = true
+			}
+			if !was && (again || computes) {
+				at = innermostStatement(t, n)
 			}
 		}
 		if t.Kind(s) == syntax.RaiseStatement {
 			return
 		}
 		if again || computes {
-			r := Recovery{Try: Location{m, try}, Handler: at, Condition: Location{m, condition}, First: Location{m, s}, Again: again}
+			r := Recovery{Try: Location{m, try}, Handler: handler, Condition: Location{m, condition}, First: Location{m, s}, At: Location{m, at}, Again: again}
 			for n := clause; n < t.End(clause) && n < block; n++ {
 				if t.Kind(n) == syntax.AsPatternTarget {
 					r.Variable = t.Text(n)
 				}
 			}
-			in.recoveries[at] = r
+			in.recoveries[handler] = r
 			return
 		}
 	}
+}
+
+// callsItself reports whether a call is one of the function that runs.
+func (in *interpreter) callsItself(call syntax.NodeID) bool {
+	t, c := in.tree(), in.frame.code
+	if c == nil {
+		return false
+	}
+	callee := t.Child(call, syntax.FieldFunction)
+	if t.Kind(callee) == syntax.Attribute {
+		if in.symbol(t.Text(t.Child(callee, syntax.FieldObject))) != in.firstParameter(c) {
+			return false
+		}
+		callee = t.Child(callee, syntax.FieldAttribute)
+	}
+	return t.Text(callee) == t.Text(t.Child(c.node, syntax.FieldName))
+}
+
+// innermostStatement is the statement that n is part of.
+func innermostStatement(t *syntax.Tree, n syntax.NodeID) syntax.NodeID {
+	for p := t.Parent(n); p >= 0 && t.Kind(p) != syntax.Block && t.Kind(p) != syntax.Module; p = t.Parent(n) {
+		n = p
+	}
+	return n
 }
 
 // computes reports whether a call is one of a module or of a function of the
@@ -214,7 +240,7 @@ func (in *interpreter) allocationHandler(clause syntax.NodeID) (block, condition
 		}
 		if then := t.Child(s, syntax.FieldConsequence); !isNegated(t, c) {
 			return then, c
-		} else if first := t.First(then); first >= 0 && t.Kind(first) == syntax.RaiseStatement {
+		} else if leaves(t, then) {
 			return body, c // if not …: raise
 		}
 		for a := range t.Children(s) {
@@ -224,6 +250,17 @@ func (in *interpreter) allocationHandler(clause syntax.NodeID) (block, condition
 		}
 	}
 	return syntax.NoNode, syntax.NoNode
+}
+
+// leaves reports whether a block always leaves the one around it.
+func leaves(t *syntax.Tree, block syntax.NodeID) bool {
+	for s := range t.Children(block) {
+		switch t.Kind(s) {
+		case syntax.RaiseStatement, syntax.ReturnStatement, syntax.ContinueStatement, syntax.BreakStatement:
+			return true
+		}
+	}
+	return false
 }
 
 // isNegated reports whether a condition is not … or … not in ….

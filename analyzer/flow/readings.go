@@ -32,6 +32,10 @@ func (in *interpreter) noteReadings(p *pile) {
 	if here {
 		own = in.functionAround(l.at.node)
 	}
+	maker, made := syntax.NoNode, in.objects[e.place.object].at
+	if made.module == in.main {
+		maker = in.functionAround(made.node)
+	}
 	for n := syntax.NodeID(0); int(n) < t.Len(); n++ {
 		switch t.Kind(n) {
 		case syntax.Identifier, syntax.Attribute, syntax.Subscript:
@@ -43,6 +47,9 @@ func (in *interpreter) noteReadings(p *pile) {
 		}
 		if here && in.functionAround(n) == own && (l.implicit || !in.within(codeKey{in.main, n}, l.at.node)) {
 			continue // before the loop, or around what makes an engine
+		}
+		if made.module == in.main && !(here && maker == own) && in.functionAround(n) == maker {
+			continue // its next call makes another collection
 		}
 		p.readings = append(p.readings, n)
 	}

@@ -34,12 +34,12 @@ func run(p *rules.Pass) {
 // recovers is the finding of a recovery in a handler.
 func recovers(r flow.Recovery) rules.Finding {
 	f := rules.Finding{
-		Span: r.First.Span(), Severity: rules.Warning, Memory: rules.Device, Keeps: rules.Graph, Confidence: rules.Medium,
+		Span: r.At.Span(), Severity: rules.Warning, Memory: rules.Device, Keeps: rules.Graph, Confidence: rules.Medium,
 		Fixes: fixes.LeaveHandler(r),
 		Evidence: []rules.Evidence{
 			retention.LoopStep(r.Try, "what this computed before it failed stays as long as the exception is handled"),
 			retention.Step(r.Condition, "memory could not be allocated"),
-			retention.Step(r.First, "this needs memory again"),
+			retention.Step(r.At, "this needs memory again"),
 		},
 	}
 	what := "This computes"
