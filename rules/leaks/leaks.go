@@ -33,7 +33,6 @@ import (
 // All are the rules by code.
 func All() []*rules.Rule {
 	return []*rules.Rule{
-<<<<<<< HEAD
 		accumulate.Rule,   // GL101
 		collect.Rule,      // GL102
 		meter.Rule,        // GL103
@@ -54,13 +53,6 @@ func All() []*rules.Rule {
 		ctxattribute.Rule, // GL403
 		hook.Rule,         // GL404
 		hiddenstate.Rule,  // GL405
-=======
-		accumulate.Rule, collect.Rule, meter.Rule, statistic.Rule, sideoutput.Rule,
-		pileup.Rule, outputs.Rule, view.Rule, cache.Rule, snapshot.Rule,
-		evaluation.Rule, attribute.Rule, checkpoint.Rule, predictions.Rule, ineffective.Rule,
-		retain.Rule, creategraph.Rule, ctxattribute.Rule, hook.Rule,
-		hiddenstate.Rule,
-		recovery.Rule,
->>>>>>> 594bc6f (Report recoveries within except clauses and exceptions that keep the tensors of their frames)
+		recovery.Rule,     // GL501
 	}
 }
