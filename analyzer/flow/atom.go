@@ -89,6 +89,8 @@ type atomInfo struct {
 	// origin
 	at   site
 	loop *loop // the innermost loop that ran when the origin was made
+	// freed says that a backward freed the graph on some path.
+	freed bool
 	recorded
 	// through are the graphs that may have gone into the result of an unknown
 	// call: a backward over the result proves that they did.
@@ -104,50 +106,6 @@ type atomInfo struct {
 type Place struct {
 	object ObjectID
 	field  Symbol
-}
-
-// Symbol is an interned name.
-type Symbol int32
-
-// Symbols that no program writes.
-const (
-	// anyElement stands for the elements of a container whose keys are not
-	// literals.
-	anyElement Symbol = iota
-	// eachElement is what iterating over something that was made elsewhere
-	// gives.
-	eachElement
-	// elementKeys are the keys of those elements.
-	elementKeys
-	// recursiveResult and baseResult are what a recursive function returns:
-	// after it has called itself, and without.
-	recursiveResult
-	baseResult
-	// ownElements are the elements of an instance of a class that is derived from
-	// a collection.
-	ownElements
-	// runningSum is the variable in which the builtin sum adds up.
-	runningSum
-	// frozenMark is true on a module none of whose parameters requires a
-	// gradient.
-	frozenMark
-	// evaluating, of modes, is true after model.eval().
-	evaluating
-	// stepped, of modes, is set once an optimizer stepped in the iteration.
-	stepped
-	// collected is what an object of a library keeps of what it is given.
-	collected
-	// hookedInput and hookedOutput are the functions that a module calls with
-	// what goes in and with what comes out.
-	hookedInput
-	hookedOutput
-)
-
-// reservedSymbols are how those are interned: not as an identifier.
-var reservedSymbols = [...]string{
-	anyElement: "[]", eachElement: "[*]", elementKeys: "keys()", ownElements: "elements()", recursiveResult: "return()", baseResult: "base()",
-	runningSum: "sum()", frozenMark: "frozen()",
-	evaluating: "eval()", stepped: "step()", collected: "kept()", hookedInput: "hook(in)", hookedOutput: "hook(out)",
 }
 
 // origin returns the atom of an operation at a site.

@@ -9,7 +9,7 @@ import (
 
 // freed reports whether a backward has freed the graph of an origin.
 func (in *interpreter) freed(x Atom) bool {
-	return in.state.get(Place{ledger, Symbol(x)}) != nil
+	return in.atoms[x].freed && in.state.get(Place{ledger, Symbol(x)}) != nil
 }
 
 // backward runs a backward at n over v, the value of expr.
@@ -65,6 +65,7 @@ func (in *interpreter) free(n syntax.NodeID, as atoms, seen map[Atom]bool) {
 				continue
 			}
 			in.state.set(Place{ledger, Symbol(x)}, plainTrue)
+			info.freed = true
 			in.release(x)
 			if !in.dry {
 				in.freedAt[x] = in.site(n)

@@ -405,12 +405,9 @@ func (in *interpreter) run(n syntax.NodeID, c *code, receiver *Value, args argum
 // leave forgets the variables of a frame that is over: what loops and branches
 // around the call would otherwise join and look through.
 func (in *interpreter) leave(f *frame, ends []*state) {
-	fields := in.objects[f.object].fields
 	for _, end := range ends {
 		for at := end; at != nil && at != f.base; at = at.parent {
-			for _, field := range fields {
-				delete(at.values, Place{f.object, field})
-			}
+			at.values.forget(f.object)
 		}
 	}
 }

@@ -74,7 +74,7 @@ func (in *interpreter) setMode(n syntax.NodeID, module ObjectID, training bool) 
 	in.state.set(Place{modes, evaluating}, boolean(!training))
 	in.eachPart(module, map[ObjectID]bool{}, func(id ObjectID) {
 		p := Place{id, evaluating}
-		if _, known := in.initial.values[p]; !known {
+		if in.initial.values.find(p) < 0 {
 			in.initial.set(p, plainFalse) // on paths that do not come here it trains
 		}
 		in.state.set(p, boolean(!training)) // no change of what it holds

@@ -114,13 +114,41 @@ type objectKey struct {
 	part      int32   // which of the objects of the summary
 }
 
+// packedKey is an objectKey that takes little time to look up.
+type packedKey struct {
+	at              site
+	made            *copied
+	parent, class   ObjectID
+	field, name     Symbol
+	part            int32
+	kind, container uint16
+}
+
+func (a *analysis) packed(key objectKey) packedKey {
+	p := packedKey{
+		at: key.at, made: key.made, parent: key.parent, class: key.class, field: key.field, part: key.part,
+		kind: uint16(key.kind), container: uint16(key.container),
+	}
+	if key.name != "" {
+		p.name = a.symbol(key.name)
+	}
+	return p
+}
+
 // newObject returns the object that a site makes, with no field set.
 func (a *analysis) newObject(key objectKey) (ObjectID, *objectInfo) {
-	id, ok := a.objectIDs[key]
+	packed := a.packed(key)
+	id, ok := a.objectIDs[packed]
 	if !ok {
 		id = ObjectID(len(a.objects))
-		a.objects = append(a.objects, &objectInfo{kind: key.kind, at: key.at, parent: key.parent, field: key.field, class: key.class, name: key.name, container: key.container})
-		a.objectIDs[key] = id
+		if len(a.unused) == 0 {
+			a.unused = make([]objectInfo, min(len(a.objects), 64))
+		}
+		info := &a.unused[0]
+		a.unused = a.unused[1:]
+		*info = objectInfo{kind: key.kind, at: key.at, parent: key.parent, field: key.field, class: key.class, name: key.name, container: key.container}
+		a.objects = append(a.objects, info)
+		a.objectIDs[packed] = id
 	}
 	return id, a.objects[id]
 }

@@ -63,6 +63,9 @@ func (in *interpreter) removeHook(handle ObjectID) *Value {
 
 // runHooks calls the hooks of a module that was called and gave a result.
 func (in *interpreter) runHooks(n syntax.NodeID, id ObjectID, args arguments, result *Value) {
+	if known := in.objects[id].known; !known[hookedInput] && !known[hookedOutput] {
+		return
+	}
 	for _, when := range []Symbol{hookedInput, hookedOutput} {
 		if in.state == nil {
 			return

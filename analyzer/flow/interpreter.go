@@ -15,13 +15,13 @@ type analysis struct {
 	workspace *Workspace
 	imports   map[importKey]names.Import // what the resolver answered
 
-	symbols     map[string]Symbol
-	symbolNames []string
-	atoms       []atomInfo
-	origins     map[site]Atom
-	headers     map[headerKey]Atom
-	objects     []*objectInfo
-	objectIDs   map[objectKey]ObjectID
+	*symbolTable
+	atoms     []atomInfo
+	origins   map[site]Atom
+	headers   map[headerKey]Atom
+	objects   []*objectInfo
+	objectIDs map[packedKey]ObjectID
+	unused    []objectInfo // room for objects to come
 	// libraries and unknownFields are the values asked for most.
 	libraries     map[string]*Value
 	unknownFields map[Place]*Value
@@ -70,19 +70,16 @@ type analysis struct {
 	copies map[copyKey]*copied
 }
 
-func newAnalysis(ctx context.Context, w *Workspace) *analysis {
+func newAnalysis(ctx context.Context, w *Workspace, symbols *symbolTable) *analysis {
 	a := &analysis{
 		ctx: ctx, workspace: w, imports: map[importKey]names.Import{}, summaryUses: newSummaryUses(), copies: map[copyKey]*copied{},
-		symbols: map[string]Symbol{}, origins: map[site]Atom{}, headers: map[headerKey]Atom{},
-		objectIDs: map[objectKey]ObjectID{}, libraries: map[string]*Value{}, unknownFields: map[Place]*Value{}, loops: map[site]*loop{}, calls: map[callSite]*callSite{},
+		symbolTable: symbols, origins: map[site]Atom{}, headers: map[headerKey]Atom{},
+		objectIDs: map[packedKey]ObjectID{}, libraries: map[string]*Value{}, unknownFields: map[Place]*Value{}, loops: map[site]*loop{}, calls: map[callSite]*callSite{},
 		ran: map[unitKey]bool{}, values: map[*names.Module]lastValues{}, visited: map[codeKey]bool{},
 		proved: map[Atom]bool{}, needed: map[Atom]bool{}, escaped: map[Atom]bool{}, freedAt: map[Atom]site{}, retainedAt: map[Atom]site{}, reuses: map[Atom]*reuse{},
 		growths: map[growthKey]*growth{}, piles: map[growthKey]*pile{}, caches: map[codeKey]*cache{}, defined: map[Place]definition{}, seeds: map[Place][]Location{}, histories: map[codeKey]*history{},
 		observations: newObservations(),
 		evaluations:  newEvaluations(), guards: map[codeKey]IneffectiveGuard{}, checkpoints: map[ObjectID]*checkpoint{}, predictions: map[codeKey]KeptPredictions{}, lastStores: map[codeKey]judgedStore{},
-	}
-	for _, name := range reservedSymbols {
-		a.symbol(name)
 	}
 	a.atoms = append(a.atoms, atomInfo{})                                                                       // no atom is 0
 	a.objects = []*objectInfo{ledger: {}, kept: {}, retained: {}, gradients: {}, modes: {}, argumentLeaves: {}} // facts about the run
@@ -158,17 +155,6 @@ type interpreter struct {
 	lastYieldGrad torch.GradMode
 	main          *names.Module // nil while a summary is made
 	raised        bool          // the function that ran last always raises
-}
-
-// symbol interns a name.
-func (a *analysis) symbol(name string) Symbol {
-	s, ok := a.symbols[name]
-	if !ok {
-		s = Symbol(len(a.symbolNames))
-		a.symbols[name] = s
-		a.symbolNames = append(a.symbolNames, name)
-	}
-	return s
 }
 
 // site is a node of the running code in its calling context.

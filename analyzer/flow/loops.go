@@ -194,7 +194,8 @@ func (in *interpreter) learn(l *loop, top, end *state) bool {
 	}
 	changed := false
 	in.state = end
-	for p, v := range top.values {
+	for _, b := range top.values.list {
+		p, v := b.place, b.value
 		if p.object < firstObject {
 			continue
 		}

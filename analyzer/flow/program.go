@@ -7,7 +7,7 @@
 //
 // Values (value.go) say what they were made from by atoms (atom.go). They are
 // kept at places, the fields of objects (heap.go), whose contents at a point of
-// the program are a state (state.go). Loops run to a fixpoint (loops.go) and
+// the program are a state (state.go, bindings.go). Loops run to a fixpoint (loops.go) and
 // judge at their end which stores grew (growth.go, addends.go, resets.go).
 // Statements and expressions run one by one (statements.go, control.go,
 // assignments.go, expressions.go, operators.go, displays.go), and what libraries

@@ -193,7 +193,8 @@ func (in *interpreter) leaves(results ...*Value) {
 	for _, v := range results {
 		in.handOver(in.throughCalls(in.reach(v)))
 	}
-	for p, v := range in.state.values {
+	for _, b := range in.state.values.list {
+		p, v := b.place, b.value
 		if p.object < firstObject || v == nil {
 			continue
 		}

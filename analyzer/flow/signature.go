@@ -267,7 +267,7 @@ func (in *interpreter) referent(kind objectKind, m *names.Module, node syntax.No
 		return in.namespace(m).objects[0], true
 	}
 	in.global(m, in.symbol(name)) // defines it
-	id, ok := in.objectIDs[objectKey{at: site{module: m, node: node}, kind: kind}]
+	id, ok := in.objectIDs[in.packed(objectKey{at: site{module: m, node: node}, kind: kind})]
 	return id, ok
 }
 

@@ -1,5 +1,7 @@
 package flow
 
+import "slices"
+
 // state maps places to values at one point of the program. It is a chain of
 // layers: a branch writes into a layer of its own and a join merges the layers
 // back, so that the cost of a branch is what it writes, not what exists.
@@ -8,12 +10,12 @@ type state struct {
 	// below is the next layer that held anything when this one was started. A
 	// layer is not written to while another one lies on top of it.
 	below  *state
-	values map[Place]*Value
+	values bindings
 	// loop marks the header of a loop: what is read through it from before is
 	// the value at the header, which depends on earlier iterations.
 	loop *loop
 	in   *interpreter
-	read map[Place]*Value // header values made so far
+	read bindings // header values made so far
 }
 
 // push starts a layer on top of s.
@@ -22,37 +24,29 @@ func (s *state) push() *state { return &state{parent: s, below: s.occupied(), in
 // occupied is s or the first layer below it that may hold something. The lowest
 // is written to at any time: by what is run of imported modules.
 func (s *state) occupied() *state {
-	for len(s.values) == 0 && s.loop == nil && s.below != nil && s != s.in.initial {
+	for len(s.values.list) == 0 && s.loop == nil && s.below != nil && s != s.in.initial {
 		s = s.below
 	}
 	return s
 }
 
 // set writes into the layer s itself; nil deletes.
-func (s *state) set(p Place, v *Value) {
-	if s.values == nil {
-		s.values = make(map[Place]*Value)
-	}
-	s.values[p] = v
-}
+func (s *state) set(p Place, v *Value) { s.values.set(p, v) }
 
 // get is the value at p, nil when there is none.
 func (s *state) get(p Place) *Value {
 	for at := s; at != nil; at = at.below {
-		if v, ok := at.values[p]; ok {
+		if v, ok := at.values.get(p); ok {
 			return v
 		}
 		if at.loop == nil || p.object < firstObject {
 			continue
 		}
-		if v, ok := at.read[p]; ok {
+		if v, ok := at.read.get(p); ok {
 			return v
 		}
 		v := at.in.atHeader(at.loop, p, at.below.get(p))
-		if at.read == nil {
-			at.read = make(map[Place]*Value)
-		}
-		at.read[p] = v
+		at.read.set(p, v)
 		return v
 	}
 	if s == nil {
@@ -62,59 +56,54 @@ func (s *state) get(p Place) *Value {
 }
 
 // since collects what was written after base, the newest value of each place.
-func (s *state) since(base *state) map[Place]*Value {
+func (s *state) since(base *state) *bindings {
 	if s.parent == base {
-		return s.values
+		return &s.values
 	}
-	out := map[Place]*Value{}
+	var out bindings
 	for at := s; at != nil && at != base; at = at.parent {
-		for p, v := range at.values {
-			if _, ok := out[p]; !ok {
-				out[p] = v
+		for _, b := range at.values.list {
+			if out.find(b.place) < 0 {
+				out.set(b.place, b.value)
 			}
 		}
 	}
-	return out
+	return &out
 }
 
 // merge joins the ends of several paths from base into base itself and returns
 // base; nil states are paths that never arrive. With no arriving path it
 // returns nil. onJoin, if not nil, may adjust each joined value.
 func merge(base *state, onJoin func(p Place, sides []*Value, written []bool, joined *Value) *Value, paths ...*state) *state {
-	var deltas []map[Place]*Value
+	var deltas []*bindings
 	for _, s := range paths {
 		if s != nil {
 			deltas = append(deltas, s.since(base))
 		}
 	}
-	if len(deltas) == 0 {
+	switch len(deltas) {
+	case 0:
 		return nil
-	}
-	if len(deltas) == 1 {
-		for p, v := range deltas[0] {
-			base.set(p, v)
+	case 1:
+		for _, b := range deltas[0].list {
+			base.set(b.place, b.value)
 		}
 		return base
 	}
-	done := map[Place]bool{}
 	sides := make([]*Value, len(deltas))
 	written := make([]bool, len(deltas))
-	type update struct {
-		p Place
-		v *Value
-	}
-	var updates []update
-	for _, delta := range deltas {
-		for p := range delta {
-			if done[p] {
+	var updates []binding
+	for k, delta := range deltas {
+		for _, b := range delta.list {
+			p := b.place
+			if slices.ContainsFunc(deltas[:k], func(d *bindings) bool { return d.find(p) >= 0 }) {
 				continue
 			}
-			done[p] = true
 			var old *Value
 			var looked bool
 			var joined *Value
 			for i, d := range deltas {
-				v, ok := d[p]
+				v, ok := d.get(p)
 				written[i] = ok
 				if !ok {
 					if !looked {
@@ -128,11 +117,11 @@ func merge(base *state, onJoin func(p Place, sides []*Value, written []bool, joi
 			if onJoin != nil {
 				joined = onJoin(p, sides, written, joined)
 			}
-			updates = append(updates, update{p, joined})
+			updates = append(updates, binding{p, joined})
 		}
 	}
 	for _, u := range updates {
-		base.set(u.p, u.v)
+		base.set(u.place, u.value)
 	}
 	base.in.spend(len(updates))
 	return base

@@ -117,7 +117,7 @@ func (in *interpreter) summary(key summaryKey, c *code, receiver *Value, args ar
 		in.making.lowest = min(in.making.lowest, max(i, 0))
 		return &summary{use: unknowable}
 	}
-	sub := &interpreter{analysis: newAnalysis(in.ctx, in.workspace)}
+	sub := &interpreter{analysis: newAnalysis(in.ctx, in.workspace, in.symbolTable)}
 	sub.imports, sub.summaryUses = in.imports, in.summaryUses
 	sub.making = summaryMaking{
 		keys: append(slices.Clone(in.making.keys), key), lowest: depth,
@@ -238,7 +238,8 @@ func (in *interpreter) acted() bool {
 	if len(in.proved)+len(in.freedAt)+len(in.needed)+len(in.retainedAt) > 0 {
 		return true
 	}
-	for p, v := range in.state.since(in.initial) {
+	for _, b := range in.state.since(in.initial).list {
+		p, v := b.place, b.value
 		if p.object < firstObject && v != nil && v.literalOf() != in.initial.get(p).literalOf() {
 			return true
 		}

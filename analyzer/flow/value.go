@@ -161,7 +161,12 @@ func tuple(elements ...*Value) *Value {
 
 // object makes a reference to one object.
 func object(id ObjectID) *Value {
-	return &Value{kinds: KindObject, objects: []ObjectID{id}}
+	v := &struct {
+		Value
+		id [1]ObjectID
+	}{id: [1]ObjectID{id}}
+	v.kinds, v.objects = KindObject, v.id[:]
+	return &v.Value
 }
 
 // element is the i-th element of a tuple, nil when it is not known.
@@ -191,7 +196,7 @@ func (v *Value) truth() (value, known bool) {
 // unionSorted is the union of two sorted sets. It may share memory with either.
 func unionSorted[T ~int32](a, b []T) []T {
 	switch {
-	case len(b) == 0 || includes(a, b):
+	case len(b) == 0 || len(a) == len(b) && &a[0] == &b[0] || includes(a, b):
 		return a
 	case len(a) == 0 || includes(b, a):
 		return b

@@ -91,7 +91,7 @@ func (in *interpreter) answer(key importKey) names.Import {
 // each function of main that no known code calls. A program that has nothing to
 // do with PyTorch is not run.
 func (w *Workspace) Analyze(ctx context.Context, main *names.Module) (*Facts, error) {
-	in := &interpreter{main: main, analysis: newAnalysis(ctx, w)}
+	in := &interpreter{main: main, analysis: newAnalysis(ctx, w, newSymbolTable())}
 	if !in.mayUseTorch(main, 0, map[*names.Module]bool{}) {
 		return &Facts{}, ctx.Err()
 	}
