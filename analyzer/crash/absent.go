@@ -174,12 +174,12 @@ func (in *incident) silent(e *Event, ended []*Event) *absent {
 // stillRunning is the process that was alive when the launcher stopped the run:
 // the one that the others waited for. Who lost a connection lost a process that
 // had ended, so there it is not.
-func (in *incident) stillRunning(e *Event, _ []*Event) *absent {
+func (in *incident) stillRunning(e *Event, ended []*Event) *absent {
 	if e.Page.ID != timeoutID {
 		return nil
 	}
 	local := in.census.stillRunning()
-	if local < 0 {
+	if local < 0 || reporters(ended)[local] { // who reports that it waited is not the one
 		return nil
 	}
 	return &absent{

@@ -18,8 +18,20 @@ const (
 // clean turns one raw line into the text that a person sees: terminal control
 // sequences, NUL bytes, byte order marks and invisible characters gone, odd
 // spaces made plain, HTML entities resolved, bytes that are not UTF-8 read as
-// Latin-1 in Windows' form. Spaces at the start stay, they are structure; those at the end go.
+// Latin-1 in Windows' form, and links that an editor made of paths are the paths.
+// Spaces at the start stay, they are structure; those at the end go.
 func clean(raw []byte) string {
+	text := asPrinted(raw)
+	if strings.Contains(text, "](http") {
+		text = markdownLink.ReplaceAllString(text, "$1")
+	}
+	return text
+}
+
+var markdownLink = regexp.MustCompile(`\[([^\[\]]+)\]\(https?://[^()\s]+\)`)
+
+// asPrinted is clean but for links.
+func asPrinted(raw []byte) string {
 	if plain(raw) {
 		return strings.TrimRight(string(raw), " \t")
 	}

@@ -58,7 +58,7 @@ type Diagnosis struct {
 	Evidence     []Evidence    `json:"evidence"`
 	Arithmetic   []string      `json:"arithmetic"`
 	Memory       *Memory       `json:"memory,omitempty"` // nil: the message does not tell amounts that add up
-	Growth       *Growth       `json:"growth"` // nil: the log has no usable series
+	Growth       *Growth       `json:"growth"`           // nil: the log has no usable series
 	Fix          []Fix         `json:"fix"`
 	Verify       Verify        `json:"verify"`
 	Missing      []string      `json:"missing"` // facts that would make it surer

@@ -10,6 +10,7 @@ const (
 	confirmed    = 5 // what hardware, kernel or scheduler say
 	ownException = 4 // what a program did itself
 	fatalSignal  = 3
+	hearsay      = 2 // an exception that somebody else tells of
 	reported     = 1 // what may only repeat another failure
 )
 
@@ -95,7 +96,7 @@ func (in *incident) strength(e *Event) int {
 	case in.follows(e):
 		return 0
 	case e.Page.ID == pythonExceptionID && e.Traceback != nil && e.Traceback.Bare:
-		return 2
+		return hearsay
 	}
 	return e.Strength
 }

@@ -58,8 +58,9 @@ var prefixes = []prefix{
 	{"[", "", regexp.MustCompile(`^\[(stdout|stderr)\]:? ?`), func(o *Origin, m []string) { o.Stream = m[1] }},
 }
 
-// quotes are what people put around a message that they paste.
-const quotes = "`\"'*“”«"
+// mention is what people put before a message that they paste: quotes, and in
+// the title of a report the marks of a heading and of its kind.
+var mention = regexp.MustCompile("^(?:#{1,6} +)?(?:\\[[A-Za-z][A-Za-z /]{1,24}\\]:? *){0,2}[`\"'*“”«]*")
 
 // maxPrefixes bounds how many prefixes one line may have.
 const maxPrefixes = 8
@@ -98,7 +99,7 @@ func (l labels) stripOne(text string, o *Origin) (string, bool) {
 	if rest, ok := logHead(text, o); ok {
 		return rest, true
 	}
-	if bare := strings.TrimLeft(text, quotes); len(bare) < len(text) && isException(bare) {
+	if bare := text[len(mention.FindString(text)):]; len(bare) < len(text) && isException(bare) {
 		return bare, true
 	}
 	if l.srun && o.Rank < 0 {

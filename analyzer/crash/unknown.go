@@ -21,7 +21,7 @@ func (in *incident) unknown(diag *Diagnosis, s standing) {
 	case dump != nil && len(s.collateral) == 0:
 		diag.Cause = "Here is what a process was doing at one moment, but no failure: calls without an exception."
 		in.showInnermost(diag, dump, "where it was in your own code")
-	case len(s.collateral) > 0:
+	case len(s.collateral) > 0 || len(in.listed) > 0:
 		diag.Cause = "Something failed, but what is here only reports it: the failing process's own error is not in the text. The exception of a launcher (such as ChildFailedError) is never the bug itself."
 		diag.Missing = append([]string{"the output of the process that failed first; torchrun writes one file for each rank with --log-dir and --redirects 3"}, diag.Missing...)
 		diag.Collateral = in.collateral(&Event{Page: in.knowledge.byID[unknownID]}, s)
