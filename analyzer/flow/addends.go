@@ -15,6 +15,7 @@ type addendWalk struct {
 	place  Place
 	exprs  []syntax.NodeID
 	added  []atoms
+	firsts []syntax.NodeID // alternatives that have a graph and nothing of the old value
 	decays bool
 	joins  bool // tensors are put one behind the other
 	alone  bool // nothing but the expression as a whole
@@ -78,6 +79,8 @@ func (w *addendWalk) walk(n syntax.NodeID) {
 		for c := range t.Children(n) {
 			if w.own(c) {
 				w.walk(c)
+			} else if v := w.in.valueOf(c); v != nil && w.in.sure(w.in.shallow(v)) > NoGraph {
+				w.firsts = append(w.firsts, c)
 			}
 		}
 	case syntax.Call:

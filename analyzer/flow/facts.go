@@ -244,6 +244,9 @@ func (in *interpreter) fact(g *growth) (Growth, bool) {
 	if e.alone && !l.trains && !e.evaluate && !f.Implicit && !e.fed {
 		return Growth{}, false // x = f(x): a computation in steps
 	}
+	for _, first := range e.firsts {
+		f.Seeds = append(slices.Clone(f.Seeds), Location{e.at.module, first})
+	}
 	if in.weigh(&f, g); f.Sure < Likely {
 		return Growth{}, false
 	}

@@ -27,6 +27,7 @@ type storeEvent struct {
 	joins    bool // the place is a tensor that the stored one is put behind
 	ofModule bool // the place is what a module keeps across its calls
 	shape    Shape
+	firsts   []syntax.NodeID // what the place is given instead on other paths of the expression
 	parts    []part
 	kept     Place   // which of the graphs added no backward has freed since
 	piled    []piled // tensors without a graph among what is collected
@@ -90,7 +91,7 @@ func (in *interpreter) store(p Place, v *Value, stmt, expr, target syntax.NodeID
 			if !in.goesInto(w.added[i], all) {
 				continue // f(total, loss), where f cuts the graph of loss
 			}
-			in.note(l, &storeEvent{place: p, at: in.site(stmt), expr: e, target: target, added: w.added[i], decays: w.decays, joins: w.joins && v.size != torch.Scalar, alone: w.alone, fed: w.fed})
+			in.note(l, &storeEvent{place: p, at: in.site(stmt), expr: e, target: target, added: w.added[i], decays: w.decays, joins: w.joins && v.size != torch.Scalar, alone: w.alone, fed: w.fed, firsts: w.firsts})
 		}
 	}
 }

@@ -78,12 +78,42 @@ func (w *proofs) holds(expr string, test func(syntax.NodeID) bool) bool {
 	for n := scope; n < t.End(scope); n++ {
 		switch t.Kind(n) {
 		case syntax.Identifier, syntax.Attribute, syntax.Subscript:
-			if n != w.Node && t.Text(n) == expr && test(n) && w.isSure(n, expr) {
+			if n != w.Node && t.Text(n) == expr && test(n) && (w.isSure(n, expr) || w.comesFromOneCall(expr) && w.runsBackward(n)) {
 				return true
 			}
 		}
 	}
 	return false
+}
+
+// comesFromOneCall reports whether a name is given its value by one call only:
+// what that gives is a tensor each time if it is once.
+func (w *proofs) comesFromOneCall(name string) bool {
+	t := w.Module.Tree
+	scope, calls := w.scope(), 0
+	for n := scope; n < t.End(scope); n++ {
+		if t.Kind(n) != syntax.Identifier || t.Text(n) != name {
+			continue
+		}
+		switch p := t.Parent(n); {
+		case t.Kind(p) == syntax.Assignment && t.Role(n) == syntax.FieldLeft && t.Kind(t.Child(p, syntax.FieldRight)) == syntax.Call:
+			calls++
+		case t.Role(n) == syntax.FieldLeft && t.Kind(p) != syntax.BinaryOperator, t.Kind(p) == syntax.PatternList, t.Kind(p) == syntax.TuplePattern,
+			t.Kind(p) == syntax.Parameters, t.Kind(p) == syntax.NamedExpression, t.Kind(p) == syntax.AsPatternTarget:
+			return false
+		case t.Kind(p) == syntax.ComparisonOperator, t.Kind(p) == syntax.IfStatement, t.Kind(p) == syntax.NotOperator, t.Kind(p) == syntax.BooleanOperator,
+			t.Kind(p) == syntax.ArgumentList && t.Text(t.Child(t.Parent(p), syntax.FieldFunction)) == "isinstance":
+			return false // if loss is not None: loss.backward()
+		}
+	}
+	return calls == 1
+}
+
+// runsBackward reports whether n is what a backward runs on.
+func (w *proofs) runsBackward(n syntax.NodeID) bool {
+	t := w.Module.Tree
+	p := t.Parent(n)
+	return t.Kind(p) == syntax.Attribute && t.Text(t.Child(p, syntax.FieldAttribute)) == "backward"
 }
 
 // isProof reports whether the code around n raises unless n is a tensor.

@@ -19,75 +19,94 @@ func Detach(p *rules.Pass, g flow.Growth) []rules.Fix {
 	if len(g.Parts) == 0 {
 		return nil
 	}
-	u := uses{module: p.Module, target: g.Target, collects: g.Collects && !g.ThroughCall}
+	u := uses{module: p.Module, target: g.Target, loop: g.Loop, collects: g.Collects && !g.ThroughCall}
 	what := source(g.Parts[0].Location)
 	if len(g.Parts) > 1 {
 		what = "what is stored"
 	}
-	fix := rules.Fix{Title: fmt.Sprintf("Detach %s from its graph", what), Safety: rules.Unsafe, Edits: call(g.Parts, ".detach()")}
+	fix := rules.Fix{Title: fmt.Sprintf("Detach %s from its graph", what), Edits: call(g.Parts, ".detach()")}
 	if u.collects && onDevice(g.Parts) && u.leavesDevice() {
 		fix.Title, fix.Edits = fmt.Sprintf("Detach %s from its graph and store it in host memory", what), call(g.Parts, ".detach().cpu()")
 	}
-	if len(g.Seeds) > 0 && u.together(g) {
+	first := firstValueOf(p.Module, g)
+	if first.detachable {
 		// The first value carries a graph as well: without it in the fix, each
 		// iteration would still add a node to its graph.
-		fix.Edits = append(fix.Edits, call(asParts(g.Seeds), ".detach()")...)
-		fix.Title = fmt.Sprintf("Detach %s and the first value from their graphs", what)
+		fix.Edits = append(fix.Edits, call(asParts(first.seeds), ".detach()")...)
+		if first.seeds[0].Text() != g.Parts[0].Text() {
+			fix.Title = fmt.Sprintf("Detach %s and the first value from their graphs", what)
+		}
 	}
+	caution := u.caution(g, first)
+	fix.Safety = rules.Safe
+	if caution != "" {
+		fix.Safety = rules.Unsafe
+		fix.Title += " (" + caution + ")"
+	}
+	out := []rules.Fix{fix}
+	if first.detachable && first.aliased {
+		out = append(out, addToNew(g, fix, what)...)
+	}
+	if g.ThroughCall {
+		return append(out, detachInCallee(g)...)
+	}
+	return append(out, u.numbers(g, caution)...)
+}
+
+// caution says what a person has to check before the fix of a growth is applied:
+// nothing, if it keeps the behaviour.
+func (u uses) caution(g flow.Growth, first firstValue) string {
 	doubtful := slices.IndexFunc(g.Parts, func(p flow.Part) bool { return !p.Tensor })
 	switch {
 	case doubtful >= 0:
-		fix.Title += fmt.Sprintf(" (check that %s is a tensor each time)", source(g.Parts[doubtful].Location))
-	case len(g.Seeds) > 0 && !u.together(g):
-		fix.Title += fmt.Sprintf(" (the first value, %s, keeps its graph: detach it too)", source(g.Seeds[0]))
+		return fmt.Sprintf("check that %s is a tensor each time", source(g.Parts[doubtful].Location))
+	case len(first.seeds) > 0 && !first.detachable:
+		return fmt.Sprintf("the first value, %s, keeps its graph: detach it too", source(first.seeds[0]))
+	case first.aliased && !first.apart:
+		return fmt.Sprintf("check that no backward runs on the first value, %s, after something was added to it", source(first.seeds[0]))
 	case u.needGraph():
-		fix.Title += " (its graph is used later: check that)"
+		return "its graph is used later: check that"
+	case u.changesElements():
+		return "its elements are changed in place: check that no backward runs on them after that"
 	case !g.Activations:
-		fix.Safety = rules.Safe // its graph is freed: nothing can run a backward on it
+		return "" // its graph is freed: nothing can run a backward on it
 	case g.Escapes:
-		fix.Title += " (check that no caller runs backward on it)"
+		return "check that no caller runs backward on it"
 	case !u.local():
-		fix.Title += " (check that nothing elsewhere runs backward on it)"
-	default:
-		fix.Safety = rules.Safe
+		return "check that nothing elsewhere runs backward on it"
 	}
-	out := []rules.Fix{fix}
-	for _, part := range g.Parts {
-		if !part.Scalar {
-			return out
-		}
+	return ""
+}
+
+// numbers is the fix that keeps Python numbers, where all that can be seen of
+// what is done with them takes one.
+func (u uses) numbers(g flow.Growth, caution string) []rules.Fix {
+	if len(g.Seeds) > 0 || slices.ContainsFunc(g.Parts, func(p flow.Part) bool { return !p.Scalar }) {
+		return nil
 	}
-	if len(g.Seeds) == 0 && !g.ThroughCall && u.local() && u.takeFloats() {
-		out = append(out, rules.Fix{
-			Title:  fmt.Sprintf("Keep the number: `%s` (waits for the device)", methodCall(g.Parts[0].Location, ".item()")),
-			Safety: fix.Safety, Edits: call(g.Parts, ".item()"),
-		})
+	sight := u.takeFloats()
+	if sight == breaks {
+		return nil
 	}
-	return out
+	fix := rules.Fix{
+		Title:  fmt.Sprintf("Keep the number: `%s` (waits for the device", methodCall(g.Parts[0].Location, ".item()")),
+		Safety: rules.Safe, Edits: call(g.Parts, ".item()"),
+	}
+	if sight == inView && caution == "" {
+		caution = "check that nothing elsewhere needs a tensor"
+	}
+	if caution != "" {
+		fix.Safety = rules.Unsafe
+		fix.Title += "; " + caution
+	}
+	fix.Title += ")"
+	return []rules.Fix{fix}
 }
 
 // onDevice reports whether all parts are tensors on an accelerator that are
 // worth to be moved.
 func onDevice(parts []flow.Part) bool {
 	return !slices.ContainsFunc(parts, func(p flow.Part) bool { return !p.OnDevice || p.Scalar })
-}
-
-// together reports whether the first values of a place can be detached in the
-// same fix: they are in the same file, and the place is given a new tensor by
-// each store, so that no tensor is changed under another name.
-func (u uses) together(g flow.Growth) bool {
-	t := u.module.Tree
-	for _, l := range g.Seeds {
-		if l.Module != u.module || l.Node == g.Kept.Node || g.ThroughCall {
-			return false
-		}
-		switch t.Kind(l.Node) {
-		case syntax.Identifier, syntax.Call, syntax.Attribute, syntax.Subscript, syntax.BinaryOperator, syntax.ParenthesizedExpression:
-		default:
-			return false
-		}
-	}
-	return t.Kind(g.Store.Node) == syntax.Assignment
 }
 
 func asParts(ls []flow.Location) []flow.Part {

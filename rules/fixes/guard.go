@@ -22,21 +22,65 @@ func Guard(regions []flow.Region) []rules.Fix {
 		if !ok {
 			continue
 		}
-		if !region.Opaque {
+		asked := asksForGraph(region.Location)
+		if !region.Opaque && !asked {
 			return []rules.Fix{fix}
 		}
 		if unsafe == nil {
 			fix.Safety = rules.Unsafe
-			fix.Title += " (check that nothing in it needs a gradient)"
+			caution := "check that nothing in it needs a gradient"
+			if asked {
+				caution = "the code around it asks what has a graph: check that"
+			}
+			fix.Title += " (" + caution + ")"
 			unsafe = []rules.Fix{fix}
 		}
 	}
 	return unsafe
 }
 
+// asksForGraph reports whether the function around a location, or that at it,
+// reads what tells tensors with a graph from those without.
+func asksForGraph(l flow.Location) bool {
+	t := l.Module.Tree
+	function := l.Node
+	for function > t.Root() && t.Kind(function) != syntax.FunctionDefinition {
+		function = t.Parent(function)
+	}
+	for n := function; n < t.End(function); n++ {
+		if t.Kind(n) != syntax.Attribute {
+			continue
+		}
+		switch t.Text(t.Child(n, syntax.FieldAttribute)) {
+		case "requires_grad", "grad_fn", "is_leaf", "is_grad_enabled", "is_inference_mode_enabled", "retains_grad":
+			if p := t.Parent(n); t.Kind(p) != syntax.Assignment || t.Role(n) != syntax.FieldLeft {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+// isScripted reports whether a node is in a function, or is one, that TorchScript
+// compiles: it does not read guards.
+func isScripted(t *syntax.Tree, n syntax.NodeID) bool {
+	for ; n > t.Root(); n = t.Parent(n) {
+		if t.Kind(n) != syntax.DecoratedDefinition {
+			continue
+		}
+		for d := range t.Children(n) {
+			if t.Kind(d) == syntax.Decorator && strings.Contains(t.Text(d), "jit") {
+				return true
+			}
+		}
+	}
+	return false
+}
+
 func guard(region flow.Region) (rules.Fix, bool) {
 	alias, ok := torchAlias(region.Location)
-	if t := region.Module.Tree; !ok || t.Damaged(t.Root()) { // a new line may change how half-typed text is read
+	t := region.Module.Tree
+	if !ok || isScripted(t, region.Node) || t.Damaged(t.Root()) { // a new line may change how half-typed text is read
 		return rules.Fix{}, false
 	}
 	noGrad := alias.name + ".no_grad()"
@@ -44,7 +88,6 @@ func guard(region flow.Region) (rules.Fix, bool) {
 	var edits []text.Edit
 	switch region.Kind() {
 	case syntax.FunctionDefinition:
-		t := region.Module.Tree
 		fix.Title = fmt.Sprintf("Run `%s` under `%s`", t.Text(t.Child(region.Node, syntax.FieldName)), noGrad)
 		edits, ok = decorate(region.Location, noGrad)
 	case syntax.ForStatement, syntax.WhileStatement:
@@ -62,20 +105,12 @@ func guard(region flow.Region) (rules.Fix, bool) {
 
 // decorate puts a decorator directly above a function, below those that it has:
 // they get the guarded function, whatever they make of it. The guard is left
-// before the body of an async function runs, and TorchScript does not read
-// guards: they are left alone.
+// before the body of an async function runs: those are left alone.
 func decorate(function flow.Location, decorator string) ([]text.Edit, bool) {
 	t := function.Module.Tree
 	scope := function.Module.Scope(function.Node)
 	if scope == nil || scope.Async {
 		return nil, false
-	}
-	if parent := t.Parent(function.Node); t.Kind(parent) == syntax.DecoratedDefinition {
-		for d := range t.Children(parent) {
-			if t.Kind(d) == syntax.Decorator && strings.Contains(t.Text(d), "jit") {
-				return nil, false
-			}
-		}
 	}
 	start := function.Span().Start
 	indent, ok := indentation(t, function.Node)
@@ -226,11 +261,37 @@ func torchAlias(l flow.Location) (a alias, ok bool) {
 	if s := scopeAt(l.Module, l.Node).Lookup("torch"); s != l.Module.Scope(t.Root()) || s.Binds("torch") {
 		return alias{}, false
 	}
-	at := 0
-	if firstImport >= 0 {
-		at = t.Span(firstImport).Start
+	if firstImport < 0 {
+		firstImport = afterPreamble(t)
 	}
-	return alias{"torch", []text.Edit{insertion(at, "import torch\n")}}, true
+	if firstImport < 0 {
+		return alias{}, false
+	}
+	if before, alone := indentation(t, firstImport); !alone || before != "" {
+		return alias{}, false
+	}
+	return alias{"torch", []text.Edit{insertion(t.Span(firstImport).Start, "import torch\n")}}, true
+}
+
+// afterPreamble is the first statement of a module behind its docstring and its
+// imports from __future__, which have to come first.
+func afterPreamble(t *syntax.Tree) syntax.NodeID {
+	first := true
+	for n := range t.Children(t.Root()) {
+		switch t.Kind(n) {
+		case syntax.Comment:
+			continue
+		case syntax.ExpressionStatement:
+			if first && t.Kind(t.First(n)) == syntax.String {
+				first = false
+				continue
+			}
+		case syntax.FutureImportStatement:
+			continue
+		}
+		return n
+	}
+	return syntax.NoNode
 }
 
 // torchName is the name that one clause of an import statement gives to the

@@ -13,7 +13,7 @@ import (
 func MoveToHost(p *rules.Pass, pile flow.Pile, tensors []flow.Piled) []rules.Fix {
 	return eachTensor(pile, tensors, ".cpu()", func(what string) rules.Fix {
 		fix := rules.Fix{Title: fmt.Sprintf("Store %s in host memory", what), Safety: rules.Safe}
-		u := uses{module: p.Module, target: pile.Target, collects: true}
+		u := uses{module: p.Module, target: pile.Target, loop: pile.Loop, collects: true}
 		if pile.Escapes || !u.leavesDevice() {
 			fix.Safety = rules.Unsafe
 			fix.Title += " (what uses it later then runs there: check that)"
@@ -53,13 +53,13 @@ type hostWalk struct{ floatWalk }
 // leavesDevice reports whether all that a list of tensors is used for brings
 // them to the host.
 func (u uses) leavesDevice() bool {
-	w := hostWalk{floatWalk{uses: u, seen: map[string]bool{}}}
+	w := hostWalk{floatWalk{uses: u, seen: map[variable]bool{}}}
 	return u.local() && w.variable(u.target.Node, true)
 }
 
 // variable checks every read of the name at n in its scope.
 func (w hostWalk) variable(n syntax.NodeID, list bool) bool {
-	return w.everyRead(n, func(read syntax.NodeID) bool {
+	return w.everyRead(variableAt(w.module, n), func(read syntax.NodeID) bool {
 		if list {
 			return w.takesList(read)
 		}

@@ -17,7 +17,7 @@ import (
 // may need its graph.
 func DetachState(p *rules.Pass, g flow.Growth) []rules.Fix {
 	s := state{module: p.Module, states: append([]flow.StateAlongside{{Target: g.Target, Shape: g.Shape}}, g.Alongside...), store: g.Store, loop: g.Loop}
-	u := uses{module: p.Module, target: g.Target}
+	u := uses{module: p.Module, target: g.Target, loop: g.Loop}
 	switch {
 	case g.ThroughCall || g.Implicit:
 		return nil

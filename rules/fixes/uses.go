@@ -14,100 +14,114 @@ import (
 type uses struct {
 	module   *names.Module
 	target   flow.Location // what is written
+	loop     flow.Location // in which it is
 	collects bool
 }
 
-// local reports whether the target is a variable that no other file sees: all
-// its uses are in view.
+// local reports whether the target is a variable that nobody sees but the code
+// in view. A variable of the module is one in a script, whose loop stands at the
+// top; where a function writes it, other files may import it.
 func (u uses) local() bool {
 	t := u.module.Tree
-	return u.target.Module == u.module && t.Kind(u.target.Node) == syntax.Identifier
-}
-
-// needGraph reports whether some use asks for the graph.
-func (u uses) needGraph() bool {
-	t := u.module.Tree
-	if u.target.Module != u.module {
+	if u.target.Module != u.module || t.Kind(u.target.Node) != syntax.Identifier {
 		return false
 	}
-	name := t.Text(u.target.Node)
-	for n := t.Root(); int(n) < t.Len(); n++ {
-		if t.Kind(n) != syntax.Attribute || t.Text(t.Child(n, syntax.FieldObject)) != name {
-			continue
-		}
-		switch t.Text(t.Child(n, syntax.FieldAttribute)) {
-		case "requires_grad", "grad_fn", "grad", "backward", "retain_grad", "register_hook", "requires_grad_", "is_leaf":
-			return true
-		}
+	v := variableAt(u.module, u.target.Node)
+	if v.isImported() || v.isGlobal() && (u.loop.Module != u.module || scopeAt(u.module, u.loop.Node) != v.scope) {
+		return false
 	}
-	return false
+	return !v.leavesWithFunction()
 }
 
-// takeFloats reports whether every use of the variable works when it is a
-// float, or a list of floats.
-func (u uses) takeFloats() bool {
-	w := floatWalk{uses: u, seen: map[string]bool{}}
-	return w.variable(u.target.Node, u.collects)
+// sight says how much is known of what becomes of a value.
+type sight uint8
+
+const (
+	breaks sight = iota // some use in view does not take it
+	inView              // all uses in view do, but there may be others
+	whole               // all uses are in view, and do
+)
+
+// takeFloats says whether every use of the target works when it is a float, or a
+// list of floats.
+func (u uses) takeFloats() sight {
+	if u.target.Module != u.module {
+		return breaks
+	}
+	w := floatWalk{uses: u, seen: map[variable]bool{}, leaves: new(bool)}
+	t := u.module.Tree
+	switch t.Kind(u.target.Node) {
+	case syntax.Identifier:
+		if !w.variable(u.target.Node, u.collects) {
+			return breaks
+		}
+		if u.local() && !*w.leaves {
+			return whole
+		}
+	case syntax.Attribute:
+		name := t.Text(t.Child(u.target.Node, syntax.FieldAttribute))
+		for n := t.Root(); int(n) < t.Len(); n++ {
+			if t.Kind(n) == syntax.Attribute && t.Text(t.Child(n, syntax.FieldAttribute)) == name && t.Kind(t.Parent(n)) != syntax.Call && !w.takes(n, u.collects) {
+				return breaks
+			}
+		}
+	default:
+		return breaks
+	}
+	return inView
 }
 
+// floatWalk follows a value that may become a float through the code in view.
 type floatWalk struct {
 	uses
-	seen map[string]bool
+	seen   map[variable]bool
+	leaves *bool // it is returned to where not every caller is in view
 }
 
 // variable checks every read of the name at n in its scope.
 func (w floatWalk) variable(n syntax.NodeID, list bool) bool {
-	return w.everyRead(n, func(read syntax.NodeID) bool {
-		if list {
-			return w.takesList(read)
-		}
-		return w.takesFloat(read)
-	})
+	return w.everyRead(variableAt(w.module, n), func(read syntax.NodeID) bool { return w.takes(read, list) })
 }
 
-// everyRead reports whether a test holds for every read of the name at n in its
-// scope.
-func (w floatWalk) everyRead(n syntax.NodeID, holds func(syntax.NodeID) bool) bool {
-	t := w.module.Tree
-	name := t.Text(n)
-	if w.seen[name] {
+func (w floatWalk) takes(n syntax.NodeID, list bool) bool {
+	if list {
+		return w.takesList(n)
+	}
+	return w.takesFloat(n)
+}
+
+// everyRead reports whether a test holds for every read of a variable.
+func (w floatWalk) everyRead(v variable, holds func(syntax.NodeID) bool) bool {
+	if w.seen[v] {
 		return true
 	}
-	w.seen[name] = true
-	scope := scopeAt(w.module, n).Lookup(name)
-	if scope == nil || scope.Class {
+	w.seen[v] = true
+	if v.scope == nil || v.scope.Class {
 		return false
 	}
-	for c := t.Root(); int(c) < t.Len(); c++ {
-		if t.Kind(c) != syntax.Identifier || t.Text(c) != name || !w.isVariable(c) {
+	for n := range v.occurrences() {
+		// A parameter, or a, total = …: it is written.
+		if w.isUnpacked(n) || w.module.Tree.Role(n) == syntax.FieldName || w.isParameter(n) {
 			continue
 		}
-		if scopeAt(w.module, c).Lookup(name) != scope {
-			continue
-		}
-		if w.isUnpacked(c) {
-			continue // a, total = …: it is written
-		}
-		if !holds(c) {
+		if !holds(n) {
 			return false
 		}
 	}
 	return true
 }
 
-// isVariable reports whether an identifier is a variable, not an attribute's
-// or a keyword's name.
-func (w floatWalk) isVariable(n syntax.NodeID) bool {
+// isParameter reports whether n is the name of a parameter.
+func (w floatWalk) isParameter(n syntax.NodeID) bool {
 	t := w.module.Tree
-	switch p := t.Parent(n); t.Kind(p) {
-	case syntax.Attribute:
-		return t.Role(n) != syntax.FieldAttribute
-	case syntax.KeywordArgument:
-		return t.Role(n) != syntax.FieldName
-	case syntax.DottedName, syntax.FunctionDefinition, syntax.ClassDefinition:
-		return false
+	p := t.Parent(n)
+	switch t.Kind(p) {
+	case syntax.Parameters, syntax.TypedParameter:
+		return true
+	case syntax.DefaultParameter, syntax.TypedDefaultParameter:
+		return t.Child(p, syntax.FieldName) == n
 	}
-	return true
+	return false
 }
 
 // isUnpacked reports whether n is a name in a target such as a, (b, n) = ….
@@ -118,6 +132,57 @@ func (w floatWalk) isUnpacked(n syntax.NodeID) bool {
 		n, p = p, t.Parent(p)
 	}
 	return t.Role(n) == syntax.FieldLeft && t.Kind(n) != syntax.Identifier && t.Kind(p) == syntax.Assignment
+}
+
+// callersTake reports whether all calls in view of the function around a return
+// statement take a float as the result, or as one of several.
+func (w floatWalk) callersTake(statement syntax.NodeID, position, of int, list bool) bool {
+	t := w.module.Tree
+	function := statement
+	for function > t.Root() && t.Kind(function) != syntax.FunctionDefinition && t.Kind(function) != syntax.Lambda {
+		function = t.Parent(function)
+	}
+	if t.Kind(function) != syntax.FunctionDefinition {
+		return false
+	}
+	*w.leaves = true // other files may call it
+	v := variable{w.module, w.module.Scope(function), ""}
+	if w.seen[v] {
+		return true
+	}
+	w.seen[v] = true
+	name := t.Text(t.Child(function, syntax.FieldName))
+	for n := t.Root(); int(n) < t.Len(); n++ {
+		f := t.Child(n, syntax.FieldFunction)
+		if t.Kind(n) != syntax.Call || t.Text(f) != name && !(t.Kind(f) == syntax.Attribute && t.Text(t.Child(f, syntax.FieldAttribute)) == name) {
+			continue
+		}
+		if of == 1 {
+			if !w.takes(n, list) {
+				return false
+			}
+			continue
+		}
+		p := t.Parent(n)
+		if t.Kind(p) == syntax.ExpressionStatement {
+			continue
+		}
+		left := t.Child(p, syntax.FieldLeft)
+		if t.Kind(p) != syntax.Assignment || t.Kind(left) != syntax.PatternList {
+			return false
+		}
+		i := 0
+		for target := range t.Children(left) {
+			if i == position && (t.Kind(target) != syntax.Identifier || !w.variable(target, list)) {
+				return false
+			}
+			i++
+		}
+		if i != of {
+			return false
+		}
+	}
+	return true
 }
 
 // takesFloat reports whether the code around n, which may become a float,
@@ -136,9 +201,16 @@ func (w floatWalk) takesFloat(n syntax.NodeID) bool {
 		return op != "@" && w.takesFloat(p)
 	case syntax.UnaryOperator, syntax.ParenthesizedExpression, syntax.ConditionalExpression, syntax.BooleanOperator:
 		return w.takesFloat(p)
+	case syntax.ReturnStatement:
+		return w.callersTake(p, 0, 1, false)
+	case syntax.ExpressionList:
+		return w.oneOfSeveral(p, n, false)
 	case syntax.Tuple:
-		// The right side of "..." % (a, b).
 		g := t.Parent(p)
+		if t.Kind(g) == syntax.ReturnStatement {
+			return w.oneOfSeveral(p, n, false)
+		}
+		// The right side of "..." % (a, b).
 		return t.Kind(g) == syntax.BinaryOperator && t.Role(p) == syntax.FieldRight && t.Text(t.Child(g, syntax.FieldOperator)) == "%" &&
 			t.Kind(t.Child(g, syntax.FieldLeft)) == syntax.String
 	case syntax.ComparisonOperator, syntax.NotOperator, syntax.Interpolation, syntax.ExpressionStatement, syntax.IfStatement,
@@ -158,6 +230,20 @@ func (w floatWalk) takesFloat(n syntax.NodeID) bool {
 	return false
 }
 
+// oneOfSeveral reports whether all callers take a float as one of the values that
+// are returned together.
+func (w floatWalk) oneOfSeveral(values, n syntax.NodeID, list bool) bool {
+	t := w.module.Tree
+	position, of := 0, 0
+	for v := range t.Children(values) {
+		if v == n {
+			position = of
+		}
+		of++
+	}
+	return t.Kind(t.Parent(values)) == syntax.ReturnStatement && w.callersTake(t.Parent(values), position, of, list)
+}
+
 // callTakesFloat reports whether a call accepts a float where it is given arg.
 func (w floatWalk) callTakesFloat(call, arg syntax.NodeID) bool {
 	t := w.module.Tree
@@ -170,7 +256,13 @@ func (w floatWalk) callTakesFloat(call, arg syntax.NodeID) bool {
 		case "round", "abs", "max", "min":
 			return w.takesFloat(call)
 		}
+		if v, ok := parameterOf(w.module, call, arg); ok {
+			return w.everyRead(v, w.takesFloat)
+		}
 	case syntax.Attribute:
+		if v, ok := parameterOf(w.module, call, arg); ok {
+			return w.everyRead(v, w.takesFloat)
+		}
 		object, name := t.Child(f, syntax.FieldObject), t.Text(t.Child(f, syntax.FieldAttribute))
 		if t.Kind(object) == syntax.String {
 			return name == "format"
@@ -196,6 +288,12 @@ func (w floatWalk) takesList(n syntax.NodeID) bool {
 		return t.Kind(p) != syntax.Assignment || t.Role(n) == syntax.FieldLeft
 	case syntax.AugmentedAssignment:
 		return t.Role(n) == syntax.FieldLeft
+	case syntax.ReturnStatement:
+		return w.callersTake(p, 0, 1, true)
+	case syntax.ExpressionList, syntax.Tuple:
+		return w.oneOfSeveral(p, n, true)
+	case syntax.ExpressionStatement:
+		return true
 	case syntax.Attribute:
 		switch t.Text(t.Child(p, syntax.FieldAttribute)) {
 		case "append", "extend", "insert", "clear":
@@ -203,6 +301,9 @@ func (w floatWalk) takesList(n syntax.NodeID) bool {
 		}
 	case syntax.ArgumentList:
 		call := t.Parent(p)
+		if v, ok := parameterOf(w.module, call, n); ok {
+			return w.everyRead(v, w.takesList)
+		}
 		f := t.Text(t.Child(call, syntax.FieldFunction))
 		switch f {
 		case "len", "print", "str":

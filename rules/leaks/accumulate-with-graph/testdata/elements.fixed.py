@@ -100,7 +100,7 @@ def field_of_a_dataclass(model: nn.Module, loader):
     loss, hits, seen = 0.0, 0, 0
     for images, labels in loader:
         result = evaluate_batch(model, images, labels)
-        loss += result.loss  # want: GL101 error graph
+        loss += result.loss.detach()
         hits += result.hits
         seen += result.size
     print(loss / seen, hits / seen)
@@ -231,9 +231,9 @@ def the_first_loss_is_the_sum(model: nn.Module, loader, optimizer):
         loss.backward()
         optimizer.step()
         if i == 0:
-            total = loss
+            total = loss.detach()
         else:
-            total += loss  # want: GL101 warning nodes
+            total += loss.detach()
     print(total)
 
 
@@ -244,7 +244,7 @@ def first_or_more(model: nn.Module, loader, optimizer):
         optimizer.zero_grad()
         loss.backward()
         optimizer.step()
-        total = loss if total is None else total + loss.detach()
+        total = loss.detach() if total is None else total + loss.detach()
     print(total)
 
 

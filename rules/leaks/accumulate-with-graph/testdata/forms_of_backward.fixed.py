@@ -77,7 +77,7 @@ class Trainer:
             self.opt.zero_grad()
             self.do_backward(loss)
             self.opt.step()
-            losses.append(loss)  # want: GL102 warning nodes
+            losses.append(loss.detach())
         return [l.item() for l in losses]
 
     def do_backward(self, loss, retain=False):

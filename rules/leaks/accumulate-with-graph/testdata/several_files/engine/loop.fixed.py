@@ -1,6 +1,6 @@
-import torch
 """Loops whose steps stand in other files of the project."""
 
+import torch
 import steps
 from model import build
 from steps import train_step_detached, unguarded_step

@@ -1,0 +1,161 @@
+package fixes
+
+import (
+	"iter"
+
+	"github.com/graphleak/graphleak/analyzer/names"
+	"github.com/graphleak/graphleak/analyzer/syntax"
+)
+
+// variable is a name in one scope of a module.
+type variable struct {
+	module *names.Module
+	scope  *names.Scope
+	name   string
+}
+
+// variableAt is the variable that an identifier names.
+func variableAt(m *names.Module, n syntax.NodeID) variable {
+	name := m.Tree.Text(n)
+	return variable{m, scopeAt(m, n).Lookup(name), name}
+}
+
+// occurrences are the identifiers that name the variable, in the order of the
+// text.
+func (v variable) occurrences() iter.Seq[syntax.NodeID] {
+	return func(yield func(syntax.NodeID) bool) {
+		t := v.module.Tree
+		if v.scope == nil {
+			return
+		}
+		for n := v.scope.Node; n < t.End(v.scope.Node); n++ {
+			if t.Kind(n) == syntax.Identifier && t.Text(n) == v.name && isVariable(t, n) && scopeAt(v.module, n).Lookup(v.name) == v.scope && !yield(n) {
+				return
+			}
+		}
+	}
+}
+
+// isVariable reports whether an identifier is a variable, not an attribute's
+// or a keyword's name.
+func isVariable(t *syntax.Tree, n syntax.NodeID) bool {
+	switch p := t.Parent(n); t.Kind(p) {
+	case syntax.Attribute:
+		return t.Role(n) != syntax.FieldAttribute
+	case syntax.KeywordArgument:
+		return t.Role(n) != syntax.FieldName
+	case syntax.DottedName, syntax.FunctionDefinition, syntax.ClassDefinition:
+		return false
+	}
+	return true
+}
+
+// isGlobal reports whether the variable belongs to the module, where other files
+// see it.
+func (v variable) isGlobal() bool { return v.scope == v.module.Scope(v.module.Tree.Root()) }
+
+// isImported reports whether an import gives the variable its value, or nothing
+// in view does.
+func (v variable) isImported() bool {
+	t := v.module.Tree
+	if v.scope == nil || !v.scope.Binds(v.name) {
+		return true
+	}
+	for n := v.scope.Node; n < t.End(v.scope.Node); n++ {
+		if k := t.Kind(n); k != syntax.ImportStatement && k != syntax.ImportFromStatement || scopeAt(v.module, n) != v.scope {
+			continue
+		}
+		for c := n; c < t.End(n); c++ {
+			if t.Kind(c) == syntax.Identifier && t.Text(c) == v.name {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+// leavesWithFunction reports whether a function within the scope, or a lambda,
+// gives the variable, or something made of it, to whoever calls it.
+func (v variable) leavesWithFunction() bool {
+	t := v.module.Tree
+	for n := range v.occurrences() {
+		given := false
+		for at := n; at > v.scope.Node; at = t.Parent(at) {
+			switch t.Kind(at) {
+			case syntax.ReturnStatement, syntax.Yield, syntax.Lambda:
+				given = true
+			case syntax.FunctionDefinition:
+				if given {
+					return true
+				}
+			}
+			if given && t.Kind(at) == syntax.Lambda {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+// parameterOf is the variable that takes the argument arg of a call, where the
+// callee is a function of the module.
+func parameterOf(m *names.Module, call, arg syntax.NodeID) (variable, bool) {
+	t := m.Tree
+	function := functionCalled(m, call)
+	if function < 0 {
+		return variable{}, false
+	}
+	position, name := 0, ""
+	if t.Kind(t.Parent(arg)) == syntax.KeywordArgument {
+		name = t.Text(t.Child(t.Parent(arg), syntax.FieldName))
+	} else {
+		for a := range t.Children(t.Child(call, syntax.FieldArguments)) {
+			if t.Kind(a) == syntax.ListSplat || t.Kind(a) == syntax.DictionarySplat {
+				return variable{}, false
+			}
+			if a == arg {
+				break
+			}
+			position++
+		}
+		if t.Kind(t.Child(call, syntax.FieldFunction)) == syntax.Attribute {
+			position++ // self
+		}
+	}
+	if p := parameterAt(t, function, position, name); p != "" {
+		return variable{m, m.Scope(function), p}, true
+	}
+	return variable{}, false
+}
+
+// functionCalled is the definition, in the same file, of the function that a call
+// names: one at the top of the file or a method of self. It is NoNode for any
+// other.
+func functionCalled(m *names.Module, call syntax.NodeID) syntax.NodeID {
+	t := m.Tree
+	f := t.Child(call, syntax.FieldFunction)
+	name, within := "", t.Root()
+	switch {
+	case t.Kind(f) == syntax.Identifier:
+		if name = t.Text(f); scopeAt(m, f).Lookup(name) != m.Scope(t.Root()) {
+			return syntax.NoNode
+		}
+	case t.Kind(f) == syntax.Attribute && t.Text(t.Child(f, syntax.FieldObject)) == "self":
+		name = t.Text(t.Child(f, syntax.FieldAttribute))
+		for within = f; within > t.Root() && t.Kind(within) != syntax.ClassDefinition; {
+			within = t.Parent(within)
+		}
+	default:
+		return syntax.NoNode
+	}
+	found := syntax.NoNode
+	for n := within; n < t.End(within); n++ {
+		if t.Kind(n) == syntax.FunctionDefinition && t.Text(t.Child(n, syntax.FieldName)) == name && scopeAt(m, n) == m.Scope(within) {
+			if found >= 0 || t.Kind(t.Parent(n)) == syntax.DecoratedDefinition {
+				return syntax.NoNode // which one, and what of it, is not clear
+			}
+			found = n
+		}
+	}
+	return found
+}
