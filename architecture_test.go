@@ -31,7 +31,7 @@ var layers = map[string][]string{
 	"analyzer/flow":     {"analyzer/text", "analyzer/syntax", "analyzer/names", "analyzer/torch"},
 	"rules":             {"analyzer/text", "analyzer/syntax", "analyzer/names", "analyzer/torch", "analyzer/flow"},
 	"rules/config":      {"analyzer/sources", "analyzer/torch", "rules"},
-	"rules/failures":    {"analyzer/text", "analyzer/syntax", "analyzer/sources", "analyzer/crash", "rules"},
+	"rules/failures":    {"analyzer/text", "analyzer/syntax", "analyzer/sources", "analyzer/crash", "rules", "rules/config"},
 	"rules/new":         {},
 	"rules/eval":        {"analyzer/sources", "analyzer/text", "rules"},
 	"report":            {"analyzer/notebook", "analyzer/sources", "analyzer/text", "rules"},

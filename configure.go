@@ -23,9 +23,9 @@ func (f configFlags) loader() (*config.Loader, error) {
 	case f.NoConfig:
 		return config.None(), nil
 	case f.Config != "":
-		return config.Only(f.Config)
+		return config.Only(f.Config, leaks.All())
 	}
-	return config.NewLoader(), nil
+	return config.NewLoader(leaks.All()), nil
 }
 
 // checker checks files as they are configured, with what the command line says

@@ -1,6 +1,9 @@
 package main
 
-import "github.com/graphleak/graphleak/rules/config"
+import (
+	"github.com/graphleak/graphleak/rules/config"
+	"github.com/graphleak/graphleak/rules/leaks"
+)
 
 // selector names rules on the command line.
 type selector config.Selector
@@ -8,7 +11,7 @@ type selector config.Selector
 // UnmarshalText is called by kong for each element of a list.
 func (s *selector) UnmarshalText(text []byte) error {
 	*s = selector(text)
-	return config.Selector(text).Check()
+	return config.Selector(text).Check(leaks.All())
 }
 
 // selectors are those of a flag, nil if it was not given.

@@ -113,6 +113,7 @@ func (s *server) startCheck(view *snapshot, p *program) {
 		close(c.ended)
 		if c.out.err == nil && p.python() {
 			s.reports.program(view, p)
+			s.tellProblems(view)
 		}
 	}()
 }

@@ -279,7 +279,7 @@ func connect(t *testing.T) *stream {
 	ended := make(chan struct{})
 	go func() {
 		defer close(ended)
-		_ = serve(context.Background(), toServer, fromServer, Options{}, reading(rules.NewChecker(leaks.All()...)))
+		_ = serve(context.Background(), toServer, fromServer, Options{}, leaks.All(), reading(rules.NewChecker(leaks.All()...)))
 	}()
 	t.Cleanup(func() {
 		_ = fromPeer.Close()

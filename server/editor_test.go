@@ -19,6 +19,7 @@ import (
 	"go.lsp.dev/uri"
 
 	"github.com/graphleak/graphleak/rules"
+	"github.com/graphleak/graphleak/rules/config"
 	"github.com/graphleak/graphleak/rules/leaks"
 )
 
@@ -81,7 +82,7 @@ func connectEditor(t testing.TB, checker checker, toServer io.Reader, fromServer
 	var result error
 	go func() {
 		defer close(ended)
-		result = serve(context.Background(), toServer, fromServer, opts, reading(checker))
+		result = serve(context.Background(), toServer, fromServer, opts, checker.Rules(), reading(checker))
 	}()
 	e := attachEditor(t, toEditor, fromEditor)
 	e.ended, e.result = ended, &result
@@ -320,13 +321,11 @@ func span(startLine, startColumn, endLine, endColumn uint32) protocol.Range {
 }
 
 // reading makes a server use checker.
-func reading(c checker) func(rules.Files) checker {
-	return func(files rules.Files) checker {
-		if real, ok := c.(*rules.Checker); ok {
-			return real.With(files)
-		}
-		return c
+func reading(c checker) reader {
+	if real, ok := c.(*rules.Checker); ok {
+		return configuredChecker(real)
 	}
+	return func(rules.Files, *config.Loader, func(string) config.Layer) checker { return c }
 }
 
 // checkerFunc is a checker for what the real one does not do: fail and dawdle.

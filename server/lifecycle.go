@@ -9,6 +9,7 @@ import (
 	"go.lsp.dev/uri"
 
 	"github.com/graphleak/graphleak/analyzer/text"
+	"github.com/graphleak/graphleak/rules/config"
 )
 
 // initialize learns what the client can do and tells what the server can.
@@ -21,11 +22,9 @@ func (s *server) initialize(_ context.Context, _ *snapshot, params *protocol.Ini
 		client:  clientAbilities(params.Capabilities, encoding),
 		folders: workspaceFolders(params),
 	}
+	view.loader = config.NewLoader(s.rules)
+	view.chosen.window = s.understood(params.InitializationOptions, s.rules)
 	view.checker = s.checkerFor(view)
-	var err error
-	if view.settings, err = parseSettings(params.InitializationOptions); err != nil {
-		s.log.warnf("%v", err)
-	}
 	s.session.set(view)
 	s.log.setTrace(params.Trace)
 	if params.ProcessID != nil {
@@ -75,7 +74,7 @@ func (s *server) initialized(*protocol.InitializedParams) error {
 			s.fetchSettings()
 		}
 	}()
-	s.scan.keep(view, view.settings.Scan == scanWorkspace)
+	s.scan.keep(view, view.chosen.window.Scan == scanWorkspace)
 	return nil
 }
 

@@ -12,6 +12,7 @@ import (
 
 	"github.com/graphleak/graphleak/analyzer/sources"
 	"github.com/graphleak/graphleak/rules"
+	"github.com/graphleak/graphleak/rules/config"
 )
 
 // Most files of a large workspace have nothing to do with PyTorch. To read them
@@ -29,7 +30,7 @@ var relativeImport = regexp.MustCompile(`(?m)^\s*from\s*\.`)
 
 // relevant are those of files in which a check may find something, in the same
 // order.
-func (c *scanner) relevant(ctx context.Context, files []string) ([]string, error) {
+func (c *scanner) relevant(ctx context.Context, loader *config.Loader, files []string) ([]string, error) {
 	var mu sync.Mutex
 	keep := make([]bool, len(files))
 	importers := make(map[string][]int) // the files that have a word in an import
@@ -43,6 +44,7 @@ func (c *scanner) relevant(ctx context.Context, files []string) ([]string, error
 			source, err := sources.Load(path)
 			mentions := err != nil || rules.MentionsTorch(source.Code) // the check says what is wrong
 			words := importedNames(source.Code)
+			mentions = mentions || loader.For(path).ClaimsAny(words)
 			if relativeImport.Match(source.Code) {
 				words = maps.Clone(words)
 				for dir, up := filepath.Dir(path), 0; up < importDepth; dir, up = filepath.Dir(dir), up+1 {

@@ -155,6 +155,7 @@ func (c *scanner) update(ctx context.Context, path string) {
 		c.known[path] = p.imported()
 		c.mu.Unlock()
 		c.server.reports.file(view, p.uri, newReport(nil, view.diagnostics(p.part(0))))
+		c.server.tellProblems(view)
 	}
 }
 

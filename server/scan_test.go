@@ -18,6 +18,7 @@ import (
 	"go.lsp.dev/uri"
 
 	"github.com/graphleak/graphleak/rules"
+	"github.com/graphleak/graphleak/rules/config"
 	"github.com/graphleak/graphleak/rules/leaks"
 )
 
@@ -174,10 +175,10 @@ func TestSettingsChangeAtRunTime(t *testing.T) {
 	e.asked = func(method string, params []byte) (any, error) {
 		switch method {
 		case protocol.MethodWorkspaceConfiguration:
-			assert.JSONEq(t, `{"items":[{"section":"graphleak"}]}`, string(params))
+			assert.JSONEq(t, fmt.Sprintf(`{"items":[{"section":"graphleak"},{"section":"graphleak","scopeUri":%q}]}`, uri.File(folder)), string(params))
 			mu.Lock()
 			defer mu.Unlock()
-			return []protocol.LSPAny{protocol.LSPAny(answer)}, nil
+			return []protocol.LSPAny{protocol.LSPAny(answer), protocol.LSPAny(answer)}, nil
 		case protocol.MethodClientRegisterCapability:
 			registered <- string(params)
 			return nil, nil
@@ -236,18 +237,23 @@ func TestFilesAwayFromPyTorchAreNotParsed(t *testing.T) {
 		"models/settings.py": "DEBUG = True\n",
 		"other.py":           "import models\n",
 		"broken.py":          "\x00",
+		"pyproject.toml":     "[tool.graphleak.contracts]\ntrains = [\"lab.fit\"]\n",
+		"fit.py":             "from lab import fit\n",
 		"notes.ipynb":        `{"nbformat":4,"cells":[{"cell_type":"code","source":"import json"}]}`,
 		"train.ipynb":        `{"nbformat":4,"cells":[{"cell_type":"code","source":"import torch"}]}`,
 	}
 	folder := project(t, files)
 	var all []string
 	for name := range files {
+		if name == "pyproject.toml" {
+			continue
+		}
 		all = append(all, filepath.Join(folder, filepath.FromSlash(name)))
 	}
 	slices.Sort(all)
 	ctx, cancel := context.WithCancel(t.Context())
 	c := &scanner{server: &server{ctx: ctx}}
-	found, err := c.relevant(ctx, all)
+	found, err := c.relevant(ctx, config.NewLoader(leaks.All()), all)
 	require.NoError(t, err)
 	var names []string
 	for _, path := range found {
@@ -255,9 +261,9 @@ func TestFilesAwayFromPyTorchAreNotParsed(t *testing.T) {
 		require.NoError(t, err)
 		names = append(names, filepath.ToSlash(name))
 	}
-	assert.Equal(t, []string{"main.py", "model.py", "models/__init__.py", "models/plain.py", "other.py", "run.py", "train.ipynb", "train.py"}, names)
+	assert.Equal(t, []string{"fit.py", "main.py", "model.py", "models/__init__.py", "models/plain.py", "other.py", "run.py", "train.ipynb", "train.py"}, names)
 
 	cancel()
-	_, err = c.relevant(ctx, all)
+	_, err = c.relevant(ctx, config.NewLoader(leaks.All()), all)
 	require.Error(t, err)
 }

@@ -36,6 +36,7 @@ import (
 	"go.lsp.dev/protocol"
 
 	"github.com/graphleak/graphleak/rules"
+	"github.com/graphleak/graphleak/rules/config"
 )
 
 // Options of a server.
@@ -58,6 +59,32 @@ var (
 	ErrParentExited = errors.New("the process that started the server has ended")
 )
 
+// asConfigured checks files as they are configured. Those that are excluded have
+// no findings.
+type asConfigured struct {
+	*config.Checker
+	loader *config.Loader
+}
+
+func (c asConfigured) Check(ctx context.Context, src rules.Source) (rules.Report, error) {
+	if src.Path != "" && c.loader.Excludes(src.Path, false) {
+		return rules.Report{}, ctx.Err()
+	}
+	return c.Checker.Check(ctx, src)
+}
+
+// A reader makes checkers that read imports from files, find the configuration
+// with a loader, and take what is said about a file elsewhere.
+type reader func(files rules.Files, loader *config.Loader, layer func(path string) config.Layer) checker
+
+// configuredChecker makes such checkers of the rules of one.
+func configuredChecker(of *rules.Checker) reader {
+	return func(files rules.Files, loader *config.Loader, layer func(path string) config.Layer) checker {
+		layers := func(path string) []config.Layer { return []config.Layer{layer(path)} }
+		return asConfigured{config.NewChecker(of, files, loader).Layered(layers), loader}
+	}
+}
+
 // Serve speaks LSP on in and out until the client ends the session. It returns
 // nil if the client did so in the way of the protocol, and an error if it is
 // gone for another reason or ctx ended.
@@ -65,16 +92,16 @@ var (
 // Both ends are closed, if they can be, when Serve returns. Reading from in may
 // go on until that has an effect.
 func Serve(ctx context.Context, in io.Reader, out io.Writer, opts Options) error {
-	return serve(ctx, in, out, opts, func(files rules.Files) checker { return opts.Checker.With(files) })
+	return serve(ctx, in, out, opts, opts.Checker.Rules(), configuredChecker(opts.Checker))
 }
 
-// serve is Serve with a checker of the caller's, given the files that imports
-// are read from.
-func serve(ctx context.Context, in io.Reader, out io.Writer, opts Options, reading func(rules.Files) checker) error {
+// serve is Serve with checkers of the caller's, which run the given rules.
+func serve(ctx context.Context, in io.Reader, out io.Writer, opts Options, all []*rules.Rule, reading reader) error {
 	ctx, stop := context.WithCancelCause(ctx)
 	defer stop(nil)
 	s := &server{
 		opts:    opts,
+		rules:   all,
 		reading: reading,
 		ctx:     ctx,
 		stop:    stop,
@@ -110,7 +137,8 @@ var errLeft = errors.New("the client left")
 // server is one session with one client.
 type server struct {
 	opts    Options
-	reading func(rules.Files) checker
+	rules   []*rules.Rule
+	reading reader
 	stream  *stream
 	conn    jsonrpc2.Conn
 	client  protocol.Client
@@ -129,7 +157,12 @@ type server struct {
 	scan       *scanner
 	reports    *reports
 	progress   progress
-	asking     sync.Mutex // held while the client is asked for settings
+	// broken are the configuration files that are wrong, as the client knows.
+	broken struct {
+		sync.Mutex
+		told map[string]config.Problems
+	}
+	asking sync.Mutex // held while the client is asked for settings
 }
 
 // The phases of a session. Only the reading goroutine changes them.

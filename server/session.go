@@ -11,6 +11,7 @@ import (
 
 	"github.com/graphleak/graphleak/analyzer/sources"
 	"github.com/graphleak/graphleak/analyzer/text"
+	"github.com/graphleak/graphleak/rules/config"
 )
 
 // session is the state that notifications change. It is a sequence of
@@ -27,10 +28,11 @@ type session struct {
 // snapshot is the session at one moment. It is immutable.
 type snapshot struct {
 	client     abilities
-	settings   settings
+	chosen     chosen // in the client's settings
 	folders    []protocol.WorkspaceFolder
-	checker    checker // of the programs; imports do not lead out of the folders
-	generation int     // how often checker was replaced, since what it had read may no longer hold
+	checker    checker        // of the programs; imports do not lead out of the folders
+	loader     *config.Loader // of the configuration of files
+	generation int            // how often checker was replaced, since what it had read may no longer hold
 	programs   map[programID]*program
 	notebooks  map[uri.URI]*openNotebook
 	owners     map[uri.URI]uri.URI // the notebook of each cell

@@ -12,15 +12,17 @@ import (
 )
 
 // checkerFor is a checker whose imports are read from the documents that are
-// open at that time, and else from disk within the folders of view.
+// open at that time, and else from disk within the folders of view. Files are
+// checked as they are configured, with the client's settings on top.
 func (s *server) checkerFor(view *snapshot) checker {
 	open := func(path string) ([]byte, bool) { return s.session.snapshot().text(path) }
-	return s.reading(rules.Files{Open: open, Within: view.roots()})
+	return s.reading(rules.Files{Open: open, Within: view.roots()}, view.loader, view.layer)
 }
 
-// anew is view with a checker that has read nothing yet.
+// anew is view with a checker that has read nothing yet, no configuration either.
 func (s *server) anew(view *snapshot) *snapshot {
 	next := *view
+	next.loader = view.loader.Again()
 	next.checker = s.checkerFor(&next)
 	next.generation++
 	return &next
@@ -107,6 +109,10 @@ func (s *server) didSave(params *protocol.DidSaveTextDocumentParams) error {
 // through files that are not open, and what else changed on disk is seen, too.
 func (s *server) saved(id uri.URI) {
 	view := s.session.snapshot()
+	if s.reconfigured(view) {
+		view = s.anew(view)
+		s.scan.anew()
+	}
 	s.checkAgain(view, view.files(func(p *program) bool { return p.uri != id }), 0)
 	if id.IsFile() {
 		s.scan.touched(view, []string{id.FsPath()})
@@ -148,5 +154,8 @@ func (s *server) didChangeWorkspaceFolders(params *protocol.DidChangeWorkspaceFo
 	view := s.anew(s.session.snapshot().withFolders(params.Event))
 	s.checkAgain(view, view.files(func(*program) bool { return true }), 0)
 	s.scan.anew()
+	if view.client.configuration {
+		go s.fetchSettings() // of the new folders
+	}
 	return nil
 }

@@ -18,7 +18,7 @@ func (c *scanner) list(ctx context.Context, view *snapshot) ([]string, error) {
 		_, err := os.Stat(root)
 		return err != nil // one that is gone must not hide the others
 	})
-	listing, err := sources.Find(ctx, roots, nil)
+	listing, err := sources.Find(ctx, roots, view.loader.Excludes)
 	if err != nil {
 		return nil, err
 	}
@@ -52,7 +52,7 @@ func (c *scanner) all(ctx context.Context, view *snapshot, tell func(done, total
 		return scanResult{}, err
 	}
 	listed := len(files)
-	if files, err = c.relevant(ctx, files); err != nil {
+	if files, err = c.relevant(ctx, view.loader, files); err != nil {
 		return scanResult{}, err
 	}
 	c.prune(view, files)

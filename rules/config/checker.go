@@ -12,7 +12,7 @@ import (
 // one Checker.
 type Checker struct {
 	loader *Loader
-	layers []Layer
+	layers func(path string) []Layer
 	rules  *rules.Checker
 	files  rules.Files
 
@@ -24,7 +24,15 @@ type Checker struct {
 // NewChecker returns a checker of the rules of another one, which reads imports
 // from files. The layers come on top of what the loader finds.
 func NewChecker(of *rules.Checker, files rules.Files, loader *Loader, layers ...Layer) *Checker {
-	return &Checker{loader: loader, layers: layers, rules: of, files: files, engines: map[*Config]*rules.Checker{}}
+	return (&Checker{loader: loader, rules: of, files: files, engines: map[*Config]*rules.Checker{}}).
+		Layered(func(string) []Layer { return layers })
+}
+
+// Layered has other layers on top for each file, told by its path. It is to be
+// called before the checker is used.
+func (c *Checker) Layered(layers func(path string) []Layer) *Checker {
+	c.layers = layers
+	return c
 }
 
 // Rules are all rules, of which a configuration chooses some.
@@ -46,6 +54,11 @@ func (c *Checker) Check(ctx context.Context, src rules.Source) (rules.Report, er
 	return c.engine(config).Check(ctx, src)
 }
 
+// Imports lists the files that a source imports, as [rules.Checker.Imports] does.
+func (c *Checker) Imports(ctx context.Context, src rules.Source) ([]string, error) {
+	return c.engine(c.Config(src.Path)).Imports(ctx, src)
+}
+
 // Chosen are the codes of the rules that run on the file at path, and of those
 // that do not.
 func (c *Checker) Chosen(path string) (on, off []string) {
@@ -62,7 +75,7 @@ func (c *Checker) Chosen(path string) (on, off []string) {
 
 // preferences are what the user wants to hear about the file at path.
 func (c *Checker) preferences(config *Config, path string) rules.Preferences {
-	layers := append([]Layer{config.options.Layer}, c.layers...)
+	layers := append([]Layer{config.options.Layer}, c.layers(path)...)
 	var ignored []Selector
 	if abs, err := filepath.Abs(path); err == nil {
 		ignored = config.ignoredIn(abs)

@@ -73,7 +73,7 @@ func TestTheNearestFileCounts(t *testing.T) {
 		"nothing/sub/train.py":        training,
 		"nothing/sub2/deep/train2.py": training,
 	})
-	loader := NewLoader()
+	loader := NewLoader(leaks.All())
 	checker := newChecker(loader)
 	at := func(name string) []string { return codes(t, checker, filepath.Join(dir, filepath.FromSlash(name))) }
 	both := []string{"GL101 error", "GL102 error"}
@@ -91,12 +91,12 @@ func TestTheNearestFileCounts(t *testing.T) {
 	assert.ErrorContains(t, loader.Err(), "graphleak.select has to be a list")
 
 	assert.Equal(t, both, codes(t, newChecker(None()), filepath.Join(dir, "train.py")))
-	only, err := Only(filepath.Join(dir, "part", "pyproject.toml"))
+	only, err := Only(filepath.Join(dir, "part", "pyproject.toml"), leaks.All())
 	require.NoError(t, err)
 	assert.Equal(t, []string{"GL101 error", "GL102 hint"}, codes(t, newChecker(only), filepath.Join(dir, "train.py")))
-	_, err = Only(filepath.Join(dir, "other", "pyproject.toml"))
+	_, err = Only(filepath.Join(dir, "other", "pyproject.toml"), leaks.All())
 	require.ErrorContains(t, err, "has no table [tool.graphleak]")
-	_, err = Only(filepath.Join(dir, "absent.toml"))
+	_, err = Only(filepath.Join(dir, "absent.toml"), leaks.All())
 	require.ErrorIs(t, err, os.ErrNotExist)
 
 	report, err := checker.Check(t.Context(), rules.Source{Text: []byte(training)})
@@ -110,9 +110,9 @@ func TestLayersOnTop(t *testing.T) {
 		"train.py":       training,
 	})
 	path := filepath.Join(dir, "train.py")
-	assert.Equal(t, []string{"GL101 hint"}, codes(t, newChecker(NewLoader(), Layer{Select: []Selector{"GL101"}}), path))
-	assert.Empty(t, codes(t, newChecker(NewLoader(), Layer{Ignore: []Selector{"GL1"}}), path))
-	on, off := newChecker(NewLoader(), Layer{Select: []Selector{"GL10"}, Ignore: []Selector{"GL102"}}).Chosen(path)
+	assert.Equal(t, []string{"GL101 hint"}, codes(t, newChecker(NewLoader(leaks.All()), Layer{Select: []Selector{"GL101"}}), path))
+	assert.Empty(t, codes(t, newChecker(NewLoader(leaks.All()), Layer{Ignore: []Selector{"GL1"}}), path))
+	on, off := newChecker(NewLoader(leaks.All()), Layer{Select: []Selector{"GL10"}, Ignore: []Selector{"GL102"}}).Chosen(path)
 	assert.Contains(t, on, "GL101")
 	assert.Contains(t, off, "GL102")
 }
@@ -121,7 +121,7 @@ func TestTheLastGoodFileStaysInUse(t *testing.T) {
 	dir := project(t, map[string]string{"pyproject.toml": "[tool.graphleak]\nignore = [\"GL101\"]\n", "train.py": training})
 	path, configured := filepath.Join(dir, "train.py"), filepath.Join(dir, FileName)
 	write := func(src string) { require.NoError(t, os.WriteFile(configured, []byte(src), 0o600)) }
-	loader := NewLoader()
+	loader := NewLoader(leaks.All())
 	assert.Equal(t, []string{"GL102 error"}, codes(t, newChecker(loader), path))
 
 	write("[tool.graphleak]\nignore = [\"GL10\n")
@@ -162,6 +162,6 @@ for x in loader:
 `,
 	})
 	path := filepath.Join(dir, "scripts", "train.py")
-	assert.Equal(t, []string{"GL101 error"}, codes(t, newChecker(NewLoader()), path))
+	assert.Equal(t, []string{"GL101 error"}, codes(t, newChecker(NewLoader(leaks.All())), path))
 	assert.Empty(t, codes(t, newChecker(None()), path), "without the root it is not known what build makes")
 }

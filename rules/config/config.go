@@ -12,12 +12,14 @@ import (
 	"fmt"
 	"maps"
 	"path/filepath"
+	"reflect"
 	"slices"
 	"strings"
 
 	"github.com/pelletier/go-toml/v2"
 
 	"github.com/graphleak/graphleak/analyzer/torch"
+	"github.com/graphleak/graphleak/rules"
 )
 
 // FileName is the name of the file that holds the configuration.
@@ -98,10 +100,10 @@ func (c *contracts) claims(fault func(why error, path ...any)) []torch.Claim {
 	return list
 }
 
-// complete makes c of its options. It reports what is wrong with them.
-func (c *Config) complete(fault func(why error, path ...any)) {
+// complete makes c of its options, if there are these rules. It reports what is wrong with them.
+func (c *Config) complete(all []*rules.Rule, fault func(why error, path ...any)) {
 	dir := filepath.Dir(c.Path)
-	c.options.check(fault)
+	c.options.check(all, fault)
 	var err error
 	if c.excluded, err = newPatterns(dir, c.options.Exclude...); err != nil {
 		fault(err, "exclude")
@@ -112,7 +114,7 @@ func (c *Config) complete(fault func(why error, path ...any)) {
 			fault(err, "per-file-ignores", glob)
 		}
 		for i, s := range ignores.rules {
-			if err := s.Check(); err != nil {
+			if err := s.Check(all); err != nil {
 				fault(err, "per-file-ignores", glob, i)
 			}
 		}
@@ -141,6 +143,20 @@ func (c *Config) String() string {
 		return err.Error() + "\n"
 	}
 	return string(out)
+}
+
+// Equal reports whether two configurations say the same.
+func (c *Config) Equal(other *Config) bool {
+	return c.Path == other.Path && reflect.DeepEqual(c.options, other.options)
+}
+
+// ClaimsAny reports whether there is a contract for something in one of the
+// packages.
+func (c *Config) ClaimsAny(packages map[string]bool) bool {
+	return slices.ContainsFunc(c.claims, func(claim torch.Claim) bool {
+		first, _, _ := strings.Cut(claim.Name, ".")
+		return packages[first]
+	})
 }
 
 // Excludes reports whether the file or directory at an absolute path is not to

@@ -20,11 +20,12 @@ type Layer struct {
 	Severity map[Selector]rules.Severity `toml:"severity,omitempty" json:"severity"`
 }
 
-// check reports what is wrong with the layer: a path of keys, and why.
-func (l *Layer) check(fault func(why error, path ...any)) {
+// check reports what is wrong with the layer, if there are these rules: a path of
+// keys, and why.
+func (l *Layer) check(all []*rules.Rule, fault func(why error, path ...any)) {
 	named := func(key string, list []Selector) {
 		for i, s := range list {
-			if err := s.Check(); err != nil {
+			if err := s.Check(all); err != nil {
 				fault(err, key, i)
 			}
 		}
@@ -32,7 +33,7 @@ func (l *Layer) check(fault func(why error, path ...any)) {
 	named("select", l.Select)
 	named("ignore", l.Ignore)
 	for _, s := range slices.Sorted(maps.Keys(l.Severity)) {
-		if err := s.Check(); err != nil {
+		if err := s.Check(all); err != nil {
 			fault(err, "severity", string(s))
 		}
 		switch severity := l.Severity[s]; severity {
@@ -42,6 +43,39 @@ func (l *Layer) check(fault func(why error, path ...any)) {
 			fault(fmt.Errorf("%q is no severity%s There are error, warning and hint; a rule is turned off by ignore", severity, didYouMean(string(severity), known)), "severity", string(s))
 		}
 	}
+}
+
+// Sound is the layer without what is wrong with it, if there are these rules, and
+// what that is.
+func (l *Layer) Sound(all []*rules.Rule) (Layer, []error) {
+	var wrong []error
+	bad := make(map[[2]any]bool)
+	l.check(all, func(why error, path ...any) {
+		bad[[2]any{path[0], path[1]}] = true
+		wrong = append(wrong, fmt.Errorf("%v: %w", path[0], why))
+	})
+	without := func(key string, list []Selector) []Selector {
+		var out []Selector
+		if list != nil {
+			out = []Selector{}
+		}
+		for i, s := range list {
+			if !bad[[2]any{key, i}] {
+				out = append(out, s)
+			}
+		}
+		return out
+	}
+	out := Layer{Select: without("select", l.Select), Ignore: without("ignore", l.Ignore)}
+	for s, severity := range l.Severity {
+		if !bad[[2]any{"severity", string(s)}] {
+			if out.Severity == nil {
+				out.Severity = make(map[Selector]rules.Severity)
+			}
+			out.Severity[s] = severity
+		}
+	}
+	return out, wrong
 }
 
 // decide is whether a rule runs, which without this layer is decided.

@@ -9,6 +9,7 @@ import (
 	"sync"
 
 	"github.com/graphleak/graphleak/analyzer/sources"
+	"github.com/graphleak/graphleak/rules"
 )
 
 // maxFile is how large a configuration file may be.
@@ -17,6 +18,7 @@ const maxFile = 4 << 20
 // Loader finds the configuration of each file. What it has read once it does not
 // read again. Many goroutines may use one Loader.
 type Loader struct {
+	rules  []*rules.Rule
 	only   *Config            // holds for all files
 	sound  map[string]*Config // by path: what files said when they were last in order
 	mu     sync.Mutex
@@ -24,9 +26,10 @@ type Loader struct {
 	broken map[string]Problems
 }
 
-// NewLoader returns a loader that has read nothing.
-func NewLoader() *Loader {
-	return &Loader{dirs: map[string]*Config{}, broken: map[string]Problems{}, sound: map[string]*Config{}}
+// NewLoader returns a loader that has read nothing. Configurations may name the
+// given rules.
+func NewLoader(all []*rules.Rule) *Loader {
+	return &Loader{rules: all, dirs: map[string]*Config{}, broken: map[string]Problems{}, sound: map[string]*Config{}}
 }
 
 // None returns a loader that reads nothing: no file is configured.
@@ -34,7 +37,7 @@ func None() *Loader { return &Loader{only: &Config{}} }
 
 // Only returns a loader with which one file configures all others, wherever
 // they are.
-func Only(path string) (*Loader, error) {
+func Only(path string, all []*rules.Rule) (*Loader, error) {
 	path, err := filepath.Abs(path)
 	if err != nil {
 		return nil, err
@@ -43,7 +46,7 @@ func Only(path string) (*Loader, error) {
 	if err != nil {
 		return nil, &fs.PathError{Op: "read", Path: path, Err: err}
 	}
-	c, err := parse(path, src)
+	c, err := parse(path, src, all)
 	switch {
 	case err != nil:
 		return nil, err
@@ -54,13 +57,16 @@ func Only(path string) (*Loader, error) {
 }
 
 // Again returns a loader that reads all files anew. A file that has become wrong
-// counts as it was.
+// counts as it was. Whether those that were wrong still are is known at once.
 func (l *Loader) Again() *Loader {
-	next := NewLoader()
+	next := NewLoader(l.rules)
 	next.only = l.only
 	l.mu.Lock()
-	defer l.mu.Unlock()
 	maps.Copy(next.sound, l.sound)
+	l.mu.Unlock()
+	for path := range l.Problems() {
+		next.For(path)
+	}
 	return next
 }
 
@@ -118,18 +124,23 @@ func (l *Loader) in(dir string) *Config {
 func (l *Loader) read(path string) *Config {
 	src, err := sources.Read(path, maxFile)
 	if errors.Is(err, fs.ErrNotExist) {
+		delete(l.sound, path)
 		return nil
 	}
 	var c *Config
 	if err != nil {
 		err = Problems{{Path: path, Line: 1, Column: 1, Message: err.Error()}}
 	} else {
-		c, err = parse(path, src)
+		c, err = parse(path, src, l.rules)
 	}
 	if problems := (Problems)(nil); errors.As(err, &problems) {
 		l.broken[path] = problems
 		return l.sound[path]
 	}
-	l.sound[path] = c
+	if c == nil {
+		delete(l.sound, path)
+	} else {
+		l.sound[path] = c
+	}
 	return c
 }

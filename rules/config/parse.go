@@ -11,6 +11,8 @@ import (
 
 	"github.com/pelletier/go-toml/v2"
 	"github.com/pelletier/go-toml/v2/unstable"
+
+	"github.com/graphleak/graphleak/rules"
 )
 
 // Problem is one thing that is wrong with a configuration file.
@@ -39,9 +41,9 @@ func (ps Problems) Error() string {
 // table is where the options stand in the file.
 var table = []string{"tool", "graphleak"}
 
-// parse reads the file at path with the given content. Without the table it
+// parse reads the file at path with the given content, if there are these rules. Without the table it
 // returns nil.
-func parse(path string, src []byte) (*Config, error) {
+func parse(path string, src []byte, all []*rules.Rule) (*Config, error) {
 	// Most files have no such table, and what else is wrong with them is none of
 	// our business.
 	if !bytes.Contains(src, []byte(table[1])) {
@@ -71,7 +73,7 @@ func parse(path string, src []byte) (*Config, error) {
 		return nil, nil
 	}
 	c := &Config{Path: path, options: *file.Tool.Graphleak}
-	c.complete(func(why error, at ...any) {
+	c.complete(all, func(why error, at ...any) {
 		line, column := locate(src, at)
 		problems = append(problems, Problem{path, line, column, why.Error()})
 	})

@@ -5,6 +5,8 @@ import (
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
+
+	"github.com/graphleak/graphleak/rules/leaks"
 )
 
 func TestParse(t *testing.T) {
@@ -27,7 +29,7 @@ severity = { GL102 = "hint", GL1 = "error" }
 [tool.graphleak.contracts]
 detaches = ["lab.ops.to_host"]
 called-each-step = ["lab.Trainer.on_batch"]
-`))
+`), leaks.All())
 	require.NoError(t, err)
 	assert.Equal(t, []Selector{"GL1", "evaluation-without-no-grad"}, c.options.Select)
 	assert.Equal(t, []string{"/project/lib", "/project"}, c.sources)
@@ -40,7 +42,7 @@ called-each-step = ["lab.Trainer.on_batch"]
 	assert.Equal(t, []Selector{"GL2"}, c.ignoredIn("/project/tests/deep/test_a.py"))
 	assert.Empty(t, c.ignoredIn("/project/train.py"))
 
-	again, err := parse("/project/pyproject.toml", []byte(c.String()))
+	again, err := parse("/project/pyproject.toml", []byte(c.String()), leaks.All())
 	require.NoError(t, err, "what is printed can be read")
 	assert.Equal(t, c.options, again.options)
 }
@@ -54,11 +56,11 @@ func TestParseWithoutTheTable(t *testing.T) {
 		"a table of another tool's plugin":   "[tool.other.graphleak]\nselect = 1\n",
 		"a byte order mark before the table": "\ufeff[tool.ruff]\n",
 	} {
-		c, err := parse("pyproject.toml", []byte(src))
+		c, err := parse("pyproject.toml", []byte(src), leaks.All())
 		require.NoError(t, err, name)
 		assert.Nil(t, c, name)
 	}
-	c, err := parse("pyproject.toml", []byte("\ufeff[tool.graphleak]\n"))
+	c, err := parse("pyproject.toml", []byte("\ufeff[tool.graphleak]\n"), leaks.All())
 	require.NoError(t, err)
 	assert.NotNil(t, c, "an empty table is one: files above do not count")
 }
@@ -82,14 +84,14 @@ func TestProblemsHaveTheirPlace(t *testing.T) {
 		{"a bad pattern", "[tool.graphleak]\nexclude = [\"a[[:x:]]\"]\n", `p.toml:2:1: unknown POSIX class`},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
-			_, err := parse("p.toml", []byte(tt.src))
+			_, err := parse("p.toml", []byte(tt.src), leaks.All())
 			assert.ErrorContains(t, err, tt.want)
 		})
 	}
 }
 
 func TestAllProblemsAreTold(t *testing.T) {
-	_, err := parse("p.toml", []byte("[tool.graphleak]\nselct = []\nignore = [\"GL9\", \"GL8\"]\n"))
+	_, err := parse("p.toml", []byte("[tool.graphleak]\nselct = []\nignore = [\"GL9\", \"GL8\"]\n"), leaks.All())
 	var problems Problems
 	require.ErrorAs(t, err, &problems)
 	lines := []int{}
@@ -104,7 +106,7 @@ func FuzzParse(f *testing.F) {
 	f.Add("tool.graphleak.per-file-ignores.\"a\\\"b\" = [\"X\"]\n[[tool.graphleak.src]]\n")
 	f.Add("[tool]\ngraphleak = [{ select = 1 }]\n")
 	f.Fuzz(func(t *testing.T, src string) {
-		c, err := parse("p.toml", []byte(src))
+		c, err := parse("p.toml", []byte(src), leaks.All())
 		if err != nil {
 			assert.Nil(t, c)
 			var problems Problems

@@ -10,6 +10,8 @@ import (
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
+
+	"github.com/graphleak/graphleak/rules/leaks"
 )
 
 // The reference has a row for each key that is read, and for no other.
@@ -24,7 +26,7 @@ func TestConfigurationIsDocumented(t *testing.T) {
 
 	example := regexp.MustCompile("(?s)```toml\n(.*?)```").FindSubmatch(raw)
 	require.NotNil(t, example)
-	c, err := parse("pyproject.toml", example[1])
+	c, err := parse("pyproject.toml", example[1], leaks.All())
 	require.NoError(t, err)
 	assert.NotNil(t, c)
 }

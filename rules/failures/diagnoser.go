@@ -6,6 +6,7 @@ import (
 
 	"github.com/graphleak/graphleak/analyzer/crash"
 	"github.com/graphleak/graphleak/rules"
+	"github.com/graphleak/graphleak/rules/config"
 )
 
 // Options of a Diagnoser.
@@ -16,7 +17,8 @@ type Options struct {
 	// Open, if not nil, gives the text of files that are open in an editor. It
 	// comes before what is on disk.
 	Open func(path string) ([]byte, bool)
-	// Checker looks for suspects in those files; nil names none.
+	// Checker looks for suspects in those files, as they are configured; nil names
+	// none.
 	Checker *rules.Checker
 }
 
@@ -31,7 +33,7 @@ func NewDiagnoser(opts Options) *Diagnoser {
 	if opts.Checker != nil {
 		p := project{
 			roots: absolute(opts.Roots), open: opts.Open,
-			checker: opts.Checker.With(rules.Files{Open: opts.Open, Within: absolute(opts.Roots)}),
+			checker: config.NewChecker(opts.Checker, rules.Files{Open: opts.Open, Within: absolute(opts.Roots)}, config.NewLoader(opts.Checker.Rules())),
 		}
 		c.Suspects, c.Imports = p.suspects, p.imports
 	}

@@ -12,13 +12,14 @@ import (
 	"github.com/graphleak/graphleak/analyzer/syntax"
 	"github.com/graphleak/graphleak/analyzer/text"
 	"github.com/graphleak/graphleak/rules"
+	"github.com/graphleak/graphleak/rules/config"
 )
 
 // project is the user's code, as the diagnosis asks for it.
 type project struct {
 	roots   []string // absolute
 	open    func(path string) ([]byte, bool)
-	checker *rules.Checker
+	checker *config.Checker
 }
 
 // source is a file as it is now, in the editor or else on disk.
