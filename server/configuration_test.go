@@ -26,23 +26,19 @@ import (
 // described.
 func (e *editor) waitFor(id uri.URI, want ...string) {
 	e.t.Helper()
-	timeout := time.After(patience)
-	var got []string
-	for {
+	if e.latest == nil {
+		e.latest = make(map[uri.URI][]string)
+	}
+	for timeout := time.After(patience); !slices.Equal(e.latest[id], want) || e.latest[id] == nil; {
 		select {
 		case p := <-e.published:
-			if p.URI != id {
-				continue
-			}
-			got = nil
+			described := []string{}
 			for _, d := range p.Diagnostics {
-				got = append(got, fmt.Sprint(d.Code, " ", d.Severity))
+				described = append(described, fmt.Sprint(d.Code, " ", d.Severity))
 			}
-			if fmt.Sprint(got) == fmt.Sprint(want) {
-				return
-			}
+			e.latest[p.URI] = described
 		case <-timeout:
-			require.FailNow(e.t, "other diagnostics", "of %s: %v, not %v", id, got, want)
+			require.FailNow(e.t, "other diagnostics", "of %s: %v, not %v", id, e.latest[id], want)
 		}
 	}
 }

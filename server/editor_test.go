@@ -37,6 +37,7 @@ type editor struct {
 	result *error        // of Serve, after that
 
 	published chan protocol.PublishDiagnosticsParams
+	latest    map[uri.URI][]string // of those that waitFor has seen
 	// asked answers what the server asks of the client; nil refuses.
 	asked    func(method string, params []byte) (any, error)
 	mu       sync.Mutex

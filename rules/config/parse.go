@@ -41,8 +41,8 @@ func (ps Problems) Error() string {
 // table is where the options stand in the file.
 var table = []string{"tool", "graphleak"}
 
-// parse reads the file at path with the given content, if there are these rules. Without the table it
-// returns nil.
+// parse reads the file at path with the given content, if there are these rules.
+// Without the table it returns nil.
 func parse(path string, src []byte, all []*rules.Rule) (*Config, error) {
 	// Most files have no such table, and what else is wrong with them is none of
 	// our business.
