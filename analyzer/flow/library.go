@@ -234,6 +234,7 @@ func numbers(limits []*Value) *Value {
 	if v.times = first; len(limits) > 1 {
 		last, ok := limits[1].literalOf().(int)
 		if v.times = last - first; !ok {
+			v.batches = len(limits) > 2 && !v.structural && limits[2].literalOf() != 1
 			return v
 		}
 	}

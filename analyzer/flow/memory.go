@@ -220,6 +220,9 @@ func (in *interpreter) measuredCall(n syntax.NodeID, v *Value) *Value {
 	if in.isModule(callee) {
 		return in.endow(v, in.fromModel(n, callee, args, Output))
 	}
+	if model := in.modelBehind(callee); model != nil && v.is(KindTensor|KindUnknown) {
+		return v.in(in.fromModel(n, model, args, Result))
+	}
 	if callee == nil || len(callee.objects) != 1 || in.objects[callee.objects[0]].kind != objectLibrary {
 		return v
 	}
@@ -326,6 +329,44 @@ func (in *interpreter) fromModel(n syntax.NodeID, model *Value, args []*Value, e
 		}
 	}
 	return m
+}
+
+// modelBehind is the model by which an abstract method computes what it gives: the
+// one that its object holds and evaluates without gradients when it is called. It
+// is nil for other methods.
+func (in *interpreter) modelBehind(callee *Value) *Value {
+	if callee == nil || len(callee.objects) != 1 || !in.off || !in.evaluation() {
+		return nil
+	}
+	bound := in.objects[callee.objects[0]]
+	if bound.kind != objectBound || in.objects[bound.parent].kind != objectInstance || !in.objects[bound.class].code.isAbstract() {
+		return nil
+	}
+	for _, f := range in.objects[bound.parent].fields {
+		if v := in.state.get(Place{bound.parent, f}); in.isModel(v) {
+			return v
+		}
+	}
+	return nil
+}
+
+// isAbstract reports whether a function does nothing but say that it is not
+// implemented.
+func (c *code) isAbstract() bool {
+	t := c.module.Tree
+	body := t.Child(c.node, syntax.FieldBody)
+	for n := range t.Children(body) {
+		switch t.Kind(n) {
+		case syntax.ExpressionStatement: // a docstring, or ...
+			if k := t.Kind(t.First(n)); k != syntax.String && k != syntax.Ellipsis {
+				return false
+			}
+		case syntax.RaiseStatement, syntax.PassStatement, syntax.String, syntax.Comment:
+		default:
+			return false
+		}
+	}
+	return body >= 0
 }
 
 // heldMemory is the memory of a value, or of what a tuple or collection holds.

@@ -335,7 +335,7 @@ func (in *interpreter) drawsFrom(it *Value, depth int) bool {
 		}
 	}
 	if len(it.objects) == 0 {
-		return it.is(KindUnknown)
+		return it.is(KindUnknown) || it.batches
 	}
 	for _, id := range it.objects {
 		switch info := in.objects[id]; info.kind {
@@ -348,9 +348,35 @@ func (in *interpreter) drawsFrom(it *Value, depth int) bool {
 			if in.isModuleClass(info.class) {
 				return false
 			}
+		case objectContainer:
+			if !in.drawsFrom(in.comprehended(info), depth+1) {
+				return false
+			}
 		default:
 			return false
 		}
 	}
 	return true
+}
+
+// comprehended is what the comprehension that made a list goes over, nil for
+// other containers and for comprehensions that leave some of it out.
+func (in *interpreter) comprehended(info *objectInfo) *Value {
+	if info.at.module == nil || info.template != nil {
+		return nil
+	}
+	t := info.at.module.Tree
+	if t.Kind(info.at.node) != syntax.ListComprehension {
+		return nil
+	}
+	var over *Value
+	for c := range t.Children(info.at.node) {
+		switch {
+		case t.Kind(c) == syntax.ForInClause && over == nil:
+			over = in.values[info.at.module].at(t.Child(c, syntax.FieldRight))
+		case t.Kind(c) == syntax.ForInClause, t.Kind(c) == syntax.IfClause:
+			return nil
+		}
+	}
+	return over
 }

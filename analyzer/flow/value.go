@@ -58,6 +58,9 @@ type Value struct {
 	// structural says that iterating over the value takes as many steps as the
 	// program has parts (layers, parameters, keys), not as there is data.
 	structural bool
+	// batches says that the value is a range that goes over data, a batch at a
+	// time.
+	batches bool
 	// times is how many steps that takes where a literal says so, else 0.
 	times   int
 	literal any // string, int, bool or nil: the value of a literal
