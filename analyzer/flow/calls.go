@@ -396,11 +396,16 @@ func (in *interpreter) run(n syntax.NodeID, c *code, receiver *Value, args argum
 	in.raised = end == nil
 	if end == nil { // it always raises: an abstract method, or a check that failed
 		in.state = base
+		in.abstract[codeKey{c.module, c.node}] = true
 		return in.callUnknown(n, noValue, args), f.yields
 	}
 	in.state = end
 	return f.result, f.yields
 }
+
+// isAbstract reports whether a function has always raised: what it does is up to
+// the classes derived from its own.
+func (a *analysis) isAbstract(c *code) bool { return a.abstract[codeKey{c.module, c.node}] }
 
 // leave forgets the variables of a frame that is over: what loops and branches
 // around the call would otherwise join and look through.

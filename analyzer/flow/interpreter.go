@@ -32,6 +32,7 @@ type analysis struct {
 	values        map[*names.Module]lastValues // the last value of each expression
 
 	visited    map[codeKey]bool // functions that ran in some calling context
+	abstract   map[codeKey]bool // functions that always raised
 	proved     map[Atom]bool    // a backward ran over them: they carry a graph
 	needed     map[Atom]bool    // a backward reaches them
 	escaped    map[Atom]bool    // handed to a caller that is not known
@@ -75,7 +76,7 @@ func newAnalysis(ctx context.Context, w *Workspace, symbols *symbolTable) *analy
 		ctx: ctx, workspace: w, imports: map[importKey]names.Import{}, summaryUses: newSummaryUses(), copies: map[copyKey]*copied{},
 		symbolTable: symbols, origins: map[site]Atom{}, headers: map[headerKey]Atom{},
 		objectIDs: map[packedKey]ObjectID{}, libraries: map[string]*Value{}, unknownFields: map[Place]*Value{}, loops: map[site]*loop{}, calls: map[callSite]*callSite{},
-		ran: map[unitKey]bool{}, values: map[*names.Module]lastValues{}, visited: map[codeKey]bool{},
+		ran: map[unitKey]bool{}, values: map[*names.Module]lastValues{}, visited: map[codeKey]bool{}, abstract: map[codeKey]bool{},
 		proved: map[Atom]bool{}, needed: map[Atom]bool{}, escaped: map[Atom]bool{}, freedAt: map[Atom]site{}, retainedAt: map[Atom]site{}, reuses: map[Atom]*reuse{},
 		growths: map[growthKey]*growth{}, piles: map[growthKey]*pile{}, caches: map[codeKey]*cache{}, defined: map[Place]definition{}, seeds: map[Place][]Location{}, histories: map[codeKey]*history{},
 		observations: newObservations(),

@@ -339,7 +339,7 @@ func (in *interpreter) modelBehind(callee *Value) *Value {
 		return nil
 	}
 	bound := in.objects[callee.objects[0]]
-	if bound.kind != objectBound || in.objects[bound.parent].kind != objectInstance || !in.objects[bound.class].code.isAbstract() {
+	if bound.kind != objectBound || in.objects[bound.parent].kind != objectInstance || !in.isAbstract(in.objects[bound.class].code) {
 		return nil
 	}
 	for _, f := range in.objects[bound.parent].fields {
@@ -348,25 +348,6 @@ func (in *interpreter) modelBehind(callee *Value) *Value {
 		}
 	}
 	return nil
-}
-
-// isAbstract reports whether a function does nothing but say that it is not
-// implemented.
-func (c *code) isAbstract() bool {
-	t := c.module.Tree
-	body := t.Child(c.node, syntax.FieldBody)
-	for n := range t.Children(body) {
-		switch t.Kind(n) {
-		case syntax.ExpressionStatement: // a docstring, or ...
-			if k := t.Kind(t.First(n)); k != syntax.String && k != syntax.Ellipsis {
-				return false
-			}
-		case syntax.RaiseStatement, syntax.PassStatement, syntax.String, syntax.Comment:
-		default:
-			return false
-		}
-	}
-	return body >= 0
 }
 
 // heldMemory is the memory of a value, or of what a tuple or collection holds.

@@ -29,6 +29,8 @@ type summary struct {
 	handed []int
 	// active says that the call records graphs or makes modules.
 	active bool
+	// raises says that the function always raises.
+	raises bool
 
 	imports map[importKey]*names.Module // the answers it rests on
 	uses    []*summary                  // the summaries it rests on
@@ -95,6 +97,9 @@ func (in *interpreter) summarised(n syntax.NodeID, m *names.Module, node syntax.
 	case summarised:
 		return in.reproduce(n, s, sig)
 	case unknowable:
+		if s.raises {
+			in.abstract[codeKey{m, node}] = true
+		}
 		return in.callUnknown(n, noValue, args)
 	}
 	return nil
@@ -204,7 +209,7 @@ func (in *interpreter) summaryOf(key summaryKey, c *code, caller *interpreter, r
 	s := &summary{active: in.activity > 0}
 	switch {
 	case in.spending > maxForeignSteps, in.raised:
-		s.use = unknowable
+		s.use, s.raises = unknowable, in.raised
 		return s
 	case in.oldestWritten <= start, in.acted(), in.off != caller.off:
 		return s
