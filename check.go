@@ -1,7 +1,6 @@
 package main
 
 import (
-	"bytes"
 	"cmp"
 	"context"
 	"errors"
@@ -13,8 +12,6 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/aymanbagabas/go-udiff"
-	"github.com/natefinch/atomic"
 	"golang.org/x/sync/errgroup"
 
 	"github.com/graphleak/graphleak/analyzer/sources"
@@ -82,34 +79,25 @@ func (c *checkCmd) Run(ctx context.Context, out *console) error {
 	if err := configured(loader, inputs); err != nil {
 		return err
 	}
-	checker := c.checker(loader)
+	checker := c.checker(loader, nil)
 	if c.ShowConfig {
 		return showConfig(out, checker, inputs)
 	}
-	outcomes, err := c.checkAll(ctx, out, checker, inputs, c.Fix || c.Diff)
+	if c.Fix || c.Diff {
+		return c.repair(ctx, out, loader, inputs, skipped)
+	}
+	outcomes, err := c.checkAll(ctx, out, checker, inputs, false)
 	if err != nil {
 		return err
 	}
-	if c.Diff {
-		return c.showDiff(out, outcomes, skipped)
-	}
-	reportTo := out.Stdout
-	if c.Fix {
-		if err := c.deliver(ctx, out, outcomes); err != nil {
-			return err
-		}
-		if c.readsStdin() {
-			reportTo = out.Stderr
-			inputs[0].text = outcomes[0].fixed
-		}
-		// What is left may have changed in files that only import a repaired one.
-		if outcomes, err = c.checkAll(ctx, out, c.checker(loader), inputs, false); err != nil {
-			return err
-		}
-	}
+	return c.report(out.Stdout, out, outcomes, skipped)
+}
+
+// report writes what was found and tells the exit code.
+func (c *checkCmd) report(w io.Writer, out *console, outcomes []outcome, skipped []sources.Skipped) error {
 	result := summarize(outcomes, skipped)
 	result.Statistics = c.Statistics
-	if err := report.Write(reportTo, result, c.Format, out.Color); err != nil {
+	if err := report.Write(w, result, c.Format, out.Color); err != nil {
 		return err
 	}
 	return c.verdict(result)
@@ -171,7 +159,6 @@ type outcome struct {
 	// Where fixes were asked for:
 	original, fixed []byte
 	fixes           int   // number of fixes between the two
-	left            int   // number of findings after them
 	unfixed         error // why fixes were not applied
 }
 
@@ -235,7 +222,7 @@ func (c *checkCmd) checkInput(ctx context.Context, checker *config.Checker, in i
 	if !fix {
 		return o, nil
 	}
-	o.original, o.fixed, o.left = source.Data, source.Data, len(o.findings)
+	o.original, o.fixed = source.Data, source.Data
 	repaired, err := repair.Apply(ctx, checker.Check, src, rep, c.UnsafeFixes)
 	if ctx.Err() != nil {
 		return outcome{}, ctx.Err()
@@ -247,7 +234,7 @@ func (c *checkCmd) checkInput(ctx context.Context, checker *config.Checker, in i
 	if err != nil {
 		o.unfixed = err
 	} else {
-		o.fixed, o.fixes, o.left = fixed, repaired.Applied, len(repaired.Report.Findings)
+		o.fixed, o.fixes = fixed, repaired.Applied
 	}
 	return o, nil
 }
@@ -347,74 +334,4 @@ func relative(path string) string {
 		return rel
 	}
 	return path
-}
-
-// showDiff writes what fixes would change.
-func (c *checkCmd) showDiff(out *console, outcomes []outcome, skipped []sources.Skipped) error {
-	left := 0
-	for _, o := range outcomes {
-		left += o.left
-		path := filepath.ToSlash(o.path)
-		if _, err := io.WriteString(out.Stdout, udiff.Unified(path, path, string(o.original), string(o.fixed))); err != nil {
-			return err
-		}
-	}
-	complain(out.Stderr, outcomes)
-	result := summarize(outcomes, skipped)
-	for _, s := range result.Skipped {
-		fmt.Fprintf(out.Stderr, "%s: skipped: %s\n", s.Path, s.Reason)
-	}
-	fmt.Fprintf(out.Stderr, "Findings now: %d, after these changes: %d.\n", len(result.Findings), left)
-	return c.verdict(result)
-}
-
-// deliver puts the repaired sources in place, each at once: a file is never half
-// written, and one that changed since it was read is left alone. The repaired
-// standard input goes to standard output.
-func (c *checkCmd) deliver(ctx context.Context, out *console, outcomes []outcome) error {
-	fixes := 0
-	for _, o := range outcomes {
-		var err error
-		switch {
-		case ctx.Err() != nil:
-			return ctx.Err()
-		case c.readsStdin():
-			_, err = out.Stdout.Write(o.fixed)
-		case o.fixes > 0:
-			err = replace(o.path, o.original, o.fixed)
-		}
-		if err != nil {
-			return fmt.Errorf("write the fixes of %s: %w", o.path, err)
-		}
-		fixes += o.fixes
-	}
-	complain(out.Stderr, outcomes)
-	_, err := fmt.Fprintf(out.Stderr, "Fixes applied: %d.\n", fixes)
-	return err
-}
-
-// complain says which files keep their findings although there were fixes.
-func complain(w io.Writer, outcomes []outcome) {
-	for _, o := range outcomes {
-		if o.unfixed != nil {
-			fmt.Fprintf(w, "%s: %v\n", o.path, o.unfixed)
-		}
-	}
-}
-
-// replace writes content to path if the file still is as it was.
-func replace(path string, was, content []byte) error {
-	// The file itself is replaced, not a link to it.
-	path, err := filepath.EvalSymlinks(path)
-	if err != nil {
-		return err
-	}
-	now, err := sources.Read(path, sources.Limit(path))
-	if err != nil {
-		return err
-	}
-	if !bytes.Equal(now, was) {
-		return errors.New("the file changed while it was checked; run again")
-	}
-	return atomic.WriteFile(path, bytes.NewReader(content))
 }

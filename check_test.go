@@ -322,6 +322,123 @@ func TestFix(t *testing.T) {
 	assert.Len(t, entries, 7, "no temporary file is left")
 }
 
+// TestFixesKeepTheFormOfAFile: fixes that add and indent lines, in files of all
+// forms, change those lines only.
+func TestFixesKeepTheFormOfAFile(t *testing.T) {
+	const before = `"""Évaluation."""
+from __future__ import annotations
+
+import torch.nn as nn
+
+
+def evaluate(model: nn.Module, batches):
+    model.eval()
+    hits = 0   # trailing
+
+    for x, y in batches:
+        # own line
+
+        hits += (model(x).argmax(1) == y).sum().item()   # trailing
+        text = """
+ kept
+"""
+    # below
+    model.train()
+    for x, y in batches:
+        model(x).sum().backward()
+    print(hits)
+`
+	const after = `"""Évaluation."""
+from __future__ import annotations
+
+import torch
+import torch.nn as nn
+
+
+def evaluate(model: nn.Module, batches):
+    model.eval()
+    hits = 0   # trailing
+
+    with torch.no_grad():
+        for x, y in batches:
+            # own line
+
+            hits += (model(x).argmax(1) == y).sum().item()   # trailing
+            text = """
+ kept
+"""
+    # below
+    model.train()
+    for x, y in batches:
+        model(x).sum().backward()
+    print(hits)
+`
+	latin := func(s string) string { return "# -*- coding: latin-1 -*-\n" + strings.ReplaceAll(s, "É", "\xc9") }
+	forms := map[string]func(string) string{
+		"plain.py":   func(s string) string { return s },
+		"windows.py": strings.NewReplacer("\n", "\r\n").Replace,
+		"marked.py":  func(s string) string { return "\ufeff" + s },
+		"latin.py":   latin,
+		"tabs.py":    strings.NewReplacer("    ", "\t").Replace,
+		"two.py":     strings.NewReplacer("    ", "  ").Replace,
+		"open.py":    func(s string) string { return strings.TrimSuffix(s, "\n") },
+	}
+	files := map[string]string{}
+	for name, form := range forms {
+		files[name] = form(before)
+	}
+	project(t, files)
+	got := graphleak(t, "", "check", "--fix")
+	assert.Equal(t, exitClean, got.code, got.stdout)
+	for name, form := range forms {
+		assert.Equal(t, form(after), readFile(t, name), name)
+	}
+	assert.Equal(t, "Fixes applied: 0.\n", graphleak(t, "", "check", "--fix").stderr)
+}
+
+// TestFixesOfAllFilesGoOnUntilNothingIsLeft: what one file gives another shows in
+// it once the first is fixed.
+func TestFixesOfAllFilesGoOnUntilNothingIsLeft(t *testing.T) {
+	files := map[string]string{
+		"losses.py": `import torch.nn.functional as F
+from torch import nn
+
+
+def epoch(model: nn.Module, batches, optimizer):
+    total = 0.0
+    for x, y in batches:
+        loss = F.mse_loss(model(x), y)
+        optimizer.zero_grad()
+        loss.backward()
+        optimizer.step()
+        total += loss
+    return total
+`,
+		"train.py": `from losses import epoch
+
+
+def train(model, epochs, batches, optimizer):
+    totals = []
+    for _ in epochs:
+        totals.append(epoch(model, batches, optimizer))
+    print(len(totals))
+`,
+	}
+	project(t, files)
+	diff := graphleak(t, "", "check", "--diff")
+	fixed := graphleak(t, "", "check", "--fix")
+	assert.Equal(t, "Fixes applied: 0.\n", graphleak(t, "", "check", "--fix").stderr)
+	for name := range files {
+		for line := range strings.Lines(readFile(t, name)) {
+			if strings.Contains(line, "detach") {
+				assert.Contains(t, diff.stdout, "+"+line, "the diff is what the fix does")
+			}
+		}
+	}
+	assert.Contains(t, readFile(t, "losses.py"), "total += loss.detach()")
+	assert.NotContains(t, fixed.stderr, "undo")
+}
+
 func TestFixThroughALink(t *testing.T) {
 	project(t, map[string]string{"real/leak.py": leak})
 	require.NoError(t, os.Mkdir("links", 0o755))

@@ -30,9 +30,9 @@ func (f configFlags) loader() (*config.Loader, error) {
 
 // checker checks files as they are configured, with what the command line says
 // on top.
-func (c *checkCmd) checker(loader *config.Loader) *config.Checker {
+func (c *checkCmd) checker(loader *config.Loader, open func(path string) ([]byte, bool)) *config.Checker {
 	layer := config.Layer{Select: selectors(c.Select), Ignore: selectors(c.Ignore)}
-	return config.NewChecker(rules.NewChecker(leaks.All()...), rules.Files{None: c.NoCrossFile}, loader, layer)
+	return config.NewChecker(rules.NewChecker(leaks.All()...), rules.Files{None: c.NoCrossFile, Open: open}, loader, layer)
 }
 
 // configured fails if the configuration of an input is wrong. The user would

@@ -140,6 +140,7 @@ func (c *Checker) Check(ctx context.Context, src Source) (Report, error) {
 		return Report{}, err
 	}
 	suppressed := readSuppressions(module.Tree)
+	lineEnd := text.LineEnd(module.Tree.Source())
 	for _, rule := range c.rules {
 		if src.Preferences.Off[rule.Code] {
 			continue
@@ -152,7 +153,7 @@ func (c *Checker) Check(ctx context.Context, src Source) (Report, error) {
 			if severity := src.Preferences.Severity[f.Code]; severity != "" {
 				f.Severity = severity
 			}
-			f.inFile(path, src.Path)
+			f.inFile(path, src.Path, lineEnd)
 			report.Findings = append(report.Findings, f)
 		}})
 	}
@@ -174,8 +175,9 @@ func (c *Checker) module(ctx context.Context, path string, src Source) (*names.M
 	return names.NewModule(path, tree), nil
 }
 
-// inFile names the checked file in evidence and edits as the caller did.
-func (f *Finding) inFile(path, as string) {
+// inFile names the checked file in evidence and edits as the caller did, and lets
+// the lines that edits put into it end like its own.
+func (f *Finding) inFile(path, as, lineEnd string) {
 	for i := range f.Evidence {
 		if f.Evidence[i].Path == path {
 			f.Evidence[i].Path = as
@@ -185,6 +187,10 @@ func (f *Finding) inFile(path, as string) {
 		for i := range fix.Edits {
 			if fix.Edits[i].Path == path {
 				fix.Edits[i].Path = as
+				if lineEnd != "\n" {
+					unix := strings.ReplaceAll(fix.Edits[i].New, "\r\n", "\n")
+					fix.Edits[i].New = strings.ReplaceAll(unix, "\n", lineEnd)
+				}
 			}
 		}
 	}

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"fmt"
 	"slices"
+	"strings"
 )
 
 // Apply returns a copy of src with all edits made. The spans of the edits are
@@ -31,6 +32,14 @@ func Apply(src []byte, edits []Edit) ([]byte, error) {
 		last = e.End
 	}
 	return append(out, src[last:]...), nil
+}
+
+// LineEnd is how most lines of a text end: with "\r\n" or with "\n".
+func LineEnd(src string) string {
+	if 2*strings.Count(src, "\r\n") > strings.Count(src, "\n") {
+		return "\r\n"
+	}
+	return "\n"
 }
 
 // Shift tells where the text of s stands after edits that Apply accepts; the

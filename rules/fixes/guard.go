@@ -267,7 +267,7 @@ func torchAlias(l flow.Location) (a alias, ok bool) {
 	if firstImport < 0 {
 		return alias{}, false
 	}
-	if before, alone := indentation(t, firstImport); !alone || before != "" {
+	if before, _ := indentation(t, firstImport); strings.TrimPrefix(before, "\ufeff") != "" {
 		return alias{}, false
 	}
 	return alias{"torch", []text.Edit{insertion(t.Span(firstImport).Start, "import torch\n")}}, true

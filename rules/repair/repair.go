@@ -7,12 +7,10 @@
 package repair
 
 import (
-	"bytes"
 	"context"
 	"errors"
 	"fmt"
 	"slices"
-	"strings"
 
 	"github.com/graphleak/graphleak/analyzer/text"
 	"github.com/graphleak/graphleak/rules"
@@ -44,7 +42,7 @@ func Apply(ctx context.Context, check Check, src rules.Source, report rules.Repo
 		if applied == 0 {
 			return out, nil
 		}
-		fixed, err := text.Apply(out.Text, withLineEnds(edits, out.Text))
+		fixed, err := text.Apply(out.Text, edits)
 		if err != nil {
 			return Outcome{}, fmt.Errorf("fixes were not applied: %w", err)
 		}
@@ -102,17 +100,4 @@ func disjoint(chosen []text.Edit, edits []rules.FileEdit) (added []text.Edit, ok
 		added = append(added, edit.Edit)
 	}
 	return added, true
-}
-
-// withLineEnds gives multi-line edits the line ends of the source.
-func withLineEnds(edits []text.Edit, src []byte) []text.Edit {
-	if crlf := bytes.Count(src, []byte("\r\n")); 2*crlf <= bytes.Count(src, []byte("\n")) {
-		return edits
-	}
-	edits = slices.Clone(edits)
-	for i := range edits {
-		unix := strings.ReplaceAll(edits[i].New, "\r\n", "\n")
-		edits[i].New = strings.ReplaceAll(unix, "\n", "\r\n")
-	}
-	return edits
 }
