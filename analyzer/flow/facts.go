@@ -21,6 +21,7 @@ type Facts struct {
 	Guards      []IneffectiveGuard
 	Checkpoints []Checkpoint
 	Predictions []KeptPredictions
+	Metrics     []Metric
 	LastValues  []LastValue
 	Observed
 }
@@ -140,7 +141,7 @@ func (in *interpreter) facts() *Facts {
 			cmp.Compare(b.loop.at.node, a.loop.at.node), cmp.Compare(len(b.unfreed), len(a.unfreed)), cmp.Compare(a.order, b.order))
 	})
 	out.Reuses, out.Piles = in.reuseFacts(gs), in.pileFacts()
-	out.Caches = in.cacheFacts()
+	out.Caches, out.Metrics = in.cacheFacts(), in.metricFacts()
 	// A store that one caller needs for its backward is right as it is, whatever
 	// other callers do with the result.
 	needed := map[Location]bool{}

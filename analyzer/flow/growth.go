@@ -190,6 +190,10 @@ func (in *interpreter) judge(l *loop, end *state) {
 				continue
 			}
 		}
+		if e.place.field == samples {
+			in.noteMetric(l, e)
+			continue
+		}
 		if e.collect {
 			in.notePile(l, e)
 		}

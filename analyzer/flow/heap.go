@@ -51,7 +51,8 @@ type objectInfo struct {
 	known     map[Symbol]bool
 	parts     []ObjectID // of an unknown: what was reached through it
 	container torch.Container
-	// bounded says that a container drops its oldest element.
+	// bounded says that a container drops its oldest element, or that what a
+	// metric keeps does not grow.
 	bounded bool
 	// factory makes the missing elements of a defaultdict.
 	factory   *Value

@@ -189,7 +189,7 @@ func (in *interpreter) pileFact(ps []*pile) (Pile, bool) {
 		Loop: Location{l.at.module, l.at.node}, Implicit: l.implicit, Draws: l.overData || l.implicit,
 		Escapes: in.escaped[in.header(atomCarried, l, e.place)] || in.objects[e.place.object].kind == objectUnknown,
 	}
-	if m != in.main || in.isDrawn(e.place.object) || in.withinForward(l.frame) && !l.implicit || in.endsEarly(e, l) {
+	if in.isDrawn(e.place.object) || in.withinForward(l.frame) && !l.implicit || in.endsEarly(e, l) {
 		return Pile{}, false
 	}
 	f.Memo, f.ByIdentity = in.isMemo(e), e.keyed
@@ -197,10 +197,16 @@ func (in *interpreter) pileFact(ps []*pile) (Pile, bool) {
 		f.Lasts = f.Lasts || p.loop.parent == nil
 		if p.loop != l && p.loop.encloses(l) {
 			f.Around = &Location{p.loop.at.module, p.loop.at.node}
-			f.Readings = p.readingsOf(l, m)
+			f.Readings = p.readingsOf(l, in.main)
 		}
 	}
 	f.Emptied, f.Call = in.emptier(e), in.callWithin(e, l)
+	if f.Call != nil {
+		f.Readings = slices.DeleteFunc(f.Readings, func(r Location) bool { return r == *f.Call })
+	}
+	if m != in.main && (f.Emptied == nil || f.Call == nil || f.Call.Module != in.main) {
+		return Pile{}, false // another file, whose object is not told to empty it
+	}
 	for _, part := range e.piled {
 		mem := part.memory
 		if !l.encloses(mem.made) {

@@ -2,6 +2,7 @@ package flow
 
 import (
 	"slices"
+	"strings"
 
 	"github.com/graphleak/graphleak/analyzer/names"
 	"github.com/graphleak/graphleak/analyzer/syntax"
@@ -22,7 +23,7 @@ func (in *interpreter) noteReadings(p *pile) {
 	for _, other := range in.piles {
 		nested = nested || other.loop != l && l.encloses(other.loop) && other.event.at == e.at && other.event.expr == e.expr
 	}
-	if !nested || e.at.module != in.main {
+	if !nested {
 		return
 	}
 	t := in.main.Tree
@@ -37,12 +38,7 @@ func (in *interpreter) noteReadings(p *pile) {
 		maker = in.functionAround(made.node)
 	}
 	for n := syntax.NodeID(0); int(n) < t.Len(); n++ {
-		switch t.Kind(n) {
-		case syntax.Identifier, syntax.Attribute, syntax.Subscript:
-		default:
-			continue
-		}
-		if v := values.at(n); v == nil || !slices.Contains(v.objects, e.place.object) || n == e.target || isStored(t, n) {
+		if !in.readsPile(t, values, n, e) {
 			continue
 		}
 		if here && in.functionAround(n) == own && (l.implicit || !in.within(codeKey{in.main, n}, l.at.node)) {
@@ -53,6 +49,19 @@ func (in *interpreter) noteReadings(p *pile) {
 		}
 		p.readings = append(p.readings, n)
 	}
+}
+
+// readsPile reports whether n is an expression that gives a collection, or a call
+// of a method of the object that holds it.
+func (in *interpreter) readsPile(t *syntax.Tree, values lastValues, n syntax.NodeID, e *storeEvent) bool {
+	switch t.Kind(n) {
+	case syntax.Identifier, syntax.Attribute, syntax.Subscript:
+		v := values.at(n)
+		return v != nil && slices.Contains(v.objects, e.place.object) && (n != e.target || e.at.module != in.main) && !isStored(t, n)
+	case syntax.Call:
+		return e.holder != nil && in.isCalledOn(t, values, n, e.holder.object)
+	}
+	return false
 }
 
 // isStored reports whether an expression is what a statement binds, or a
@@ -122,11 +131,7 @@ func empties(t *syntax.Tree, function syntax.NodeID, field string) bool {
 	for n := function; n < t.End(function); n++ {
 		switch t.Kind(n) {
 		case syntax.Assignment:
-			right := t.Child(n, syntax.FieldRight)
-			if is(t.Child(n, syntax.FieldLeft)) && right >= 0 && t.First(right) < 0 {
-				return true
-			}
-			if is(t.Child(n, syntax.FieldLeft)) && right >= 0 && t.Kind(right) == syntax.Call && t.First(t.Child(right, syntax.FieldArguments)) < 0 {
+			if is(t.Child(n, syntax.FieldLeft)) && isEmpty(t, bare(t, t.Child(n, syntax.FieldRight))) {
 				return true
 			}
 		case syntax.Attribute:
@@ -134,6 +139,27 @@ func empties(t *syntax.Tree, function syntax.NodeID, field string) bool {
 				return true
 			}
 		}
+	}
+	return false
+}
+
+// isEmpty reports whether an expression is an empty collection, or None.
+func isEmpty(t *syntax.Tree, n syntax.NodeID) bool {
+	if n < 0 {
+		return false
+	}
+	switch t.Kind(n) {
+	case syntax.None:
+		return true
+	case syntax.List, syntax.Dictionary:
+		return t.First(n) < 0
+	case syntax.Call:
+		name := t.Text(t.Child(n, syntax.FieldFunction))
+		name = name[strings.LastIndexByte(name, '.')+1:]
+		_, plain := torch.Containers[name]
+		_, special := torch.Containers["collections."+name]
+		first := t.First(t.Child(n, syntax.FieldArguments))
+		return (plain || special) && (first < 0 || name == "defaultdict" && t.Next(first) < 0 || t.Kind(first) == syntax.KeywordArgument)
 	}
 	return false
 }
@@ -148,16 +174,22 @@ func (in *interpreter) callWithin(e *storeEvent, l *loop) *Location {
 		if t.Kind(c.node) != syntax.Call {
 			continue
 		}
-		callee := t.Child(c.node, syntax.FieldFunction)
-		if t.Kind(callee) == syntax.Attribute {
-			callee = t.Child(callee, syntax.FieldObject)
-		}
-		v := in.values[c.module].at(callee)
-		if v != nil && e.holder != nil && slices.Contains(v.objects, e.holder.object) && !isReceiver(t, callee) {
+		if e.holder != nil && in.isCalledOn(t, in.values[c.module], c.node, e.holder.object) {
 			call = &Location{c.module, c.node}
 		}
 	}
 	return call
+}
+
+// isCalledOn reports whether a call is one of an object or of a method of it, and
+// not made by the object itself.
+func (in *interpreter) isCalledOn(t *syntax.Tree, values lastValues, call syntax.NodeID, id ObjectID) bool {
+	is := func(n syntax.NodeID) bool {
+		v := values.at(n)
+		return v != nil && slices.Contains(v.objects, id) && !isReceiver(t, n)
+	}
+	f := t.Child(call, syntax.FieldFunction)
+	return is(f) || t.Kind(f) == syntax.Attribute && is(t.Child(f, syntax.FieldObject))
 }
 
 // isReceiver reports whether an expression is the first parameter of the method

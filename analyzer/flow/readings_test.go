@@ -70,11 +70,14 @@ def run(model: nn.Module, loader, epochs):
         print(meter.compute())
 `
 	for method, empties := range map[string]bool{
-		"def reset(self): self.kept = []":          true,
-		"def reset(self): self.kept = list()":      true,
-		"def reset(self): self.kept.clear()":       true,
-		"def reset(self): self.other = []":         false,
-		"def load(self, kept): self.kept = [kept]": false,
+		"def reset(self): self.kept = []":            true,
+		"def reset(self): self.kept = list()":        true,
+		"def reset(self): self.kept.clear()":         true,
+		"def reset(self): self.other = []":           false,
+		"def load(self, kept): self.kept = [kept]":   false,
+		"def load(self, kept): self.kept = kept":     false,
+		"def drop(self): self.kept = None":           true,
+		"def new(self): self.kept = deque(maxlen=9)": true,
 		"": false,
 	} {
 		p := onePile(t, replaced(src, "METHOD", method))

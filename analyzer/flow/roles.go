@@ -27,6 +27,9 @@ func (a *analysis) libraryClasses(id ObjectID) []string {
 // libraryMethod is a method that a library defines and whose role is known. It
 // returns nil for others.
 func (in *interpreter) libraryMethod(n, receiver syntax.NodeID, obj *Value, name string, args arguments) *Value {
+	if v := in.useMetric(n, receiver, obj, name, args); v != nil {
+		return v
+	}
 	for _, id := range obj.objects {
 		for _, class := range in.libraryClasses(id) {
 			role, ok := in.workspace.claims.RoleOf(class + "." + name)
@@ -49,8 +52,9 @@ func (in *interpreter) libraryCall(n syntax.NodeID, name string, role torch.Role
 	case torch.MakesModel, torch.MakesReporter:
 		return nil
 	case torch.MakesHelper:
-		id, _ := in.newObject(objectKey{at: in.site(n), kind: objectUnknown, name: name})
+		id, info := in.newObject(objectKey{at: in.site(n), kind: objectUnknown, name: name})
 		in.renew(id)
+		in.newMetric(info, args)
 		return object(id)
 	case torch.MakesRunner:
 		return in.newRunner(n, name, args)

@@ -31,6 +31,8 @@ const (
 	stepped
 	// collected is what an object of a library keeps of what it is given.
 	collected
+	// samples are what a metric of a library keeps of each step, by value.
+	samples
 	// hookedInput and hookedOutput are the functions that a module calls with
 	// what goes in and with what comes out.
 	hookedInput
@@ -41,7 +43,7 @@ const (
 var reservedSymbols = [...]string{
 	anyElement: "[]", eachElement: "[*]", elementKeys: "keys()", ownElements: "elements()", recursiveResult: "return()", baseResult: "base()",
 	runningSum: "sum()", frozenMark: "frozen()",
-	evaluating: "eval()", stepped: "step()", collected: "kept()", hookedInput: "hook(in)", hookedOutput: "hook(out)",
+	evaluating: "eval()", stepped: "step()", collected: "kept()", samples: "samples()", hookedInput: "hook(in)", hookedOutput: "hook(out)",
 }
 
 // symbolTable interns names. An analysis shares it with those that it starts.

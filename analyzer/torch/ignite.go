@@ -13,8 +13,11 @@ var ignite = Library{
 		MakesRunner: `Engine`,
 		Registers:   `Engine.on Engine.add_event_handler`,
 		NamesEvent:  `Events.*`,
-		Shows:       `*.update *.attach`,
-		Cuts:        `*.compute`,
+		MakesHelper: `EpochMetric ROC_AUC RocCurve AveragePrecision PrecisionRecallCurve MatthewsCorrCoef MedianAbsoluteError
+			MedianAbsolutePercentageError MedianRelativeAbsoluteError SpearmanRankCorrelation KendallRankCorrelation
+			SilhouetteScore DaviesBouldinScore CalinskiHarabaszScore`,
+		Shows: `*.update *.attach`,
+		Cuts:  `*.compute`,
 	},
 	Hosts: []Host{{
 		Class: "Metric",

@@ -22,24 +22,81 @@ func ClearAfterReading(pile flow.Pile) []rules.Fix {
 	if last.Text() != collection {
 		return nil // read under another name
 	}
-	where := FunctionAround(last)
-	ofLoop := !pile.Implicit && where == FunctionAround(*pile.Around)
-	if ofLoop {
-		where = *pile.Around
+	r := round{pile.Target, last, *pile.Around, pile.Implicit}
+	return r.end(collection+".clear()", collection, fmt.Sprintf("Clear %s", source(pile.Target)))
+}
+
+// ResetMetric is the fix of a metric that is computed once an epoch: it is reset
+// behind that. It is not safe, for the same reason.
+func ResetMetric(m flow.Metric) []rules.Fix {
+	if m.Computed == nil || m.Computed.Module != m.Object.Module {
+		return nil
 	}
-	if where.Node < 0 || pile.Target.Kind() == syntax.Identifier && where != *pile.Around {
+	computed := receiver(*m.Computed)
+	if computed.Text() != m.Object.Text() {
+		return nil // another name
+	}
+	r := round{m.Object, *m.Computed, m.Around, m.Implicit}
+	return r.end(m.Object.Text()+".reset()", m.Computed.Text(), fmt.Sprintf("Reset %s", source(m.Object)))
+}
+
+// ResetObject is the fix of a pile in an object of the program whose class has a
+// method that empties it. That has to be one without arguments.
+func ResetObject(pile flow.Pile) []rules.Fix {
+	t := pile.Emptied.Module.Tree
+	parameters := 0
+	for range t.Children(t.Child(pile.Emptied.Node, syntax.FieldParameters)) {
+		parameters++
+	}
+	object := receiver(*pile.Call)
+	last := pile.Readings[len(pile.Readings)-1]
+	if parameters != 1 || last.Kind() != syntax.Call || receiver(last).Text() != object.Text() {
+		return nil
+	}
+	name := NameOf(*pile.Emptied).Text()
+	r := round{object, last, *pile.Around, pile.Implicit}
+	return r.end(fmt.Sprintf("%s.%s()", object.Text(), name), last.Text(), fmt.Sprintf("Call `%s` of %s", name, source(object)))
+}
+
+// receiver is what a method is called on, or what is called itself.
+func receiver(call flow.Location) flow.Location {
+	t := call.Module.Tree
+	f := t.Child(call.Node, syntax.FieldFunction)
+	if t.Kind(f) == syntax.Attribute {
+		f = t.Child(f, syntax.FieldObject)
+	}
+	return flow.Location{Module: call.Module, Node: f}
+}
+
+// round is one round of a loop around the loops over the data, in which something
+// that they fill is read.
+type round struct {
+	filled, read, around flow.Location
+	implicit             bool
+}
+
+// end is the fix that puts a statement at the end of a round, or of the function
+// that reads what was filled. What the statement may not come before is the text
+// reads.
+func (r round) end(statement, reads, title string) []rules.Fix {
+	if k := r.filled.Kind(); k != syntax.Identifier && k != syntax.Attribute {
+		return nil
+	}
+	where, in := FunctionAround(r.read), ""
+	switch {
+	case !r.implicit && where == FunctionAround(r.around):
+		where, in = r.around, "of each round of the outer loop"
+	case where.Node < 0 || r.filled.Kind() == syntax.Identifier:
 		return nil // another function's variable
-	}
-	in := "of each round of the outer loop"
-	if !ofLoop {
+	default:
 		in = "of " + source(NameOf(where))
 	}
-	edit, ok := atEnd(where, collection+".clear()", collection)
+	edit, ok := atEnd(where, statement, reads)
 	if !ok {
 		return nil
 	}
 	return []rules.Fix{{
-		Title:  fmt.Sprintf("Clear %s at the end %s (what is computed of it then covers one of them only: check that)", source(pile.Target), in),
+		Title:  fmt.Sprintf("%s at the end %s (what is computed of it then covers one of them only: check that)", title, in),
 		Safety: rules.Unsafe, Edits: []rules.FileEdit{edit},
 	}}
 }

@@ -17,6 +17,7 @@ import (
 	hiddenstate "github.com/graphleak/graphleak/rules/leaks/hidden-state-carried"
 	hook "github.com/graphleak/graphleak/rules/leaks/hook-keeps-tensors"
 	meter "github.com/graphleak/graphleak/rules/leaks/meter-keeps-graph"
+	metric "github.com/graphleak/graphleak/rules/leaks/metric-never-reset"
 	snapshot "github.com/graphleak/graphleak/rules/leaks/model-snapshots-kept"
 	retain "github.com/graphleak/graphleak/rules/leaks/needless-retain-graph"
 	recovery "github.com/graphleak/graphleak/rules/leaks/oom-recovery-in-except"
@@ -43,6 +44,7 @@ func All() []*rules.Rule {
 		view.Rule,         // GL203
 		cache.Rule,        // GL204
 		snapshot.Rule,     // GL205
+		metric.Rule,       // GL206
 		evaluation.Rule,   // GL301
 		attribute.Rule,    // GL302
 		checkpoint.Rule,   // GL303
