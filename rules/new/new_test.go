@@ -27,18 +27,13 @@ func TestTheListIsComplete(t *testing.T) {
 // it and passes the tests that a rule without findings can pass.
 func TestANewRule(t *testing.T) {
 	dir := t.TempDir()
-	for _, part := range []string{"analyzer", "rules/failures", "rules/fixes", "rules/leaks", "rules/repair", "rules/retention"} {
-		require.NoError(t, os.MkdirAll(filepath.Join(dir, filepath.Dir(part)), 0o755))
+	for _, part := range []string{"analyzer", "rules"} {
 		require.NoError(t, os.CopyFS(filepath.Join(dir, part), os.DirFS(filepath.Join(root, part))))
 	}
-	files, err := filepath.Glob(filepath.Join(root, "rules", "*.go"))
-	require.NoError(t, err)
-	for _, file := range append(files, filepath.Join(root, "go.mod"), filepath.Join(root, "go.sum")) {
-		text, err := os.ReadFile(file)
+	for _, file := range []string{"go.mod", "go.sum"} {
+		text, err := os.ReadFile(filepath.Join(root, file))
 		require.NoError(t, err)
-		to, err := filepath.Rel(root, file)
-		require.NoError(t, err)
-		require.NoError(t, os.WriteFile(filepath.Join(dir, to), text, 0o644))
+		require.NoError(t, os.WriteFile(filepath.Join(dir, file), text, 0o644))
 	}
 
 	written, err := run(dir, []string{"GL299", "thing-kept-around"})
