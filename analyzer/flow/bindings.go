@@ -20,7 +20,7 @@ type binding struct {
 }
 
 // indexed is from how many bindings on there is an index.
-const indexed = 16
+const indexed = 8
 
 // mark is the bit of a place.
 func (p Place) mark() uint64 {

@@ -60,8 +60,11 @@ type history struct {
 	active bool
 	// computes says that it has recorded an operation.
 	computes bool
-	heavy    bool // running it takes more steps than a call may
-	result   *Value
+	// telling says that it changed something that was there before, or added to
+	// what there is to tell.
+	telling bool
+	heavy   bool // running it takes more steps than a call may
+	result  *Value
 }
 
 // inertRuns is after how many runs without any activity a function is taken to

@@ -319,7 +319,7 @@ func (in *interpreter) invoke(n syntax.NodeID, c *code, receiver *Value, args ar
 	if h.inert() && in.sure(in.reachAll(args.values())) == NoGraph {
 		return h.result
 	}
-	activity, recordings, births, oldest := in.activity, in.recordings, in.births, in.oldestWritten
+	activity, recordings, births, oldest, told := in.activity, in.recordings, in.births, in.oldestWritten, in.told()
 	in.oldestWritten = math.MaxInt
 	out, _ := in.run(n, c, receiver, args, in.callBudget(c))
 	written := in.oldestWritten
@@ -329,6 +329,7 @@ func (in *interpreter) invoke(n syntax.NodeID, c *code, receiver *Value, args ar
 	}
 	h.runs++
 	h.result = out
+	h.telling = h.telling || written <= births || in.told() != told
 	h.computes = h.computes || in.recordings != recordings
 	h.active = h.active || in.activity != activity || written <= births || in.sure(in.reach(out)) > NoGraph
 	return out

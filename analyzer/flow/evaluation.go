@@ -148,10 +148,10 @@ func (in *interpreter) modelCall(module ObjectID, x Atom, operands atoms) {
 	in.noteModelCall(x, in.evaluated(module), operands)
 }
 
-// summarisedCall notes the graph x that a module recorded in a call that a
-// summary stands for.
-func (in *interpreter) summarisedCall(x Atom, sig *signature) {
-	if !in.observes() || in.main == nil {
+// summarisedCall notes the graphs that modules recorded in a call that a summary
+// stands for.
+func (in *interpreter) summarisedCall(xs []Atom, sig *signature) {
+	if len(xs) == 0 || !in.observes() || in.main == nil {
 		return
 	}
 	var m ObjectID
@@ -175,7 +175,9 @@ func (in *interpreter) summarisedCall(x Atom, sig *signature) {
 	if trained {
 		m = 0
 	}
-	in.noteModelCall(x, m, operands)
+	for _, x := range xs {
+		in.noteModelCall(x, m, operands)
+	}
 }
 
 // noteModelCall notes the graph x that was recorded by a part of module m, which

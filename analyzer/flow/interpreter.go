@@ -49,6 +49,7 @@ type analysis struct {
 	piles      map[growthKey]*pile
 	caches     map[codeKey]*cache
 	histories  map[codeKey]*history
+	listened   map[summaryKey]bool // what functions of the main module ran with
 	observations
 	evaluations evaluations
 	guards      map[codeKey]IneffectiveGuard // by what runs unguarded
@@ -79,7 +80,7 @@ func newAnalysis(ctx context.Context, w *Workspace, symbols *symbolTable) *analy
 		objectIDs: map[packedKey]ObjectID{}, libraries: map[string]*Value{}, unknownFields: map[Place]*Value{}, loops: map[site]*loop{}, calls: map[callSite]*callSite{},
 		ran: map[unitKey]bool{}, values: map[*names.Module]lastValues{}, visited: map[codeKey]bool{}, abstract: map[codeKey]bool{},
 		proved: map[Atom]bool{}, needed: map[Atom]bool{}, escaped: map[Atom]bool{}, freedAt: map[Atom]site{}, retainedAt: map[Atom]site{}, reuses: map[Atom]*reuse{},
-		growths: map[growthKey]*growth{}, piles: map[growthKey]*pile{}, caches: map[codeKey]*cache{}, defined: map[Place]definition{}, seeds: map[Place][]Location{}, histories: map[codeKey]*history{},
+		growths: map[growthKey]*growth{}, piles: map[growthKey]*pile{}, caches: map[codeKey]*cache{}, defined: map[Place]definition{}, seeds: map[Place][]Location{}, histories: map[codeKey]*history{}, listened: map[summaryKey]bool{},
 		observations: newObservations(),
 		evaluations:  newEvaluations(), guards: map[codeKey]IneffectiveGuard{}, checkpoints: map[ObjectID]*checkpoint{}, predictions: map[codeKey]KeptPredictions{}, metrics: newMetricUse(), lastStores: map[codeKey]judgedStore{},
 	}

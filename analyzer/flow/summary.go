@@ -76,9 +76,10 @@ type summaryMaking struct {
 // summarised is the result of a call by its summary, nil when the call has to
 // be inlined. The function, or the class whose constructor is called when c is
 // nil, is defined at a node of a module. Functions of the analysed module itself
-// are inlined: what grows in them is told.
+// are inlined, since what grows in them is told; but forward of a module, with
+// which programs spend their time, only until it has shown that it tells nothing.
 func (in *interpreter) summarised(n syntax.NodeID, m *names.Module, node syntax.NodeID, c *code, receiver *Value, args arguments) *Value {
-	if m == in.main && c != nil || definedAs(m, node) == "" {
+	if m == in.main && c != nil && !in.isForward(c) || definedAs(m, node) == "" {
 		return nil
 	}
 	sig, ok := in.signature(receiver, args)
@@ -88,6 +89,9 @@ func (in *interpreter) summarised(n syntax.NodeID, m *names.Module, node syntax.
 	key := summaryKey{module: m, node: node, args: sig.text.String()}
 	if c != nil {
 		key.grad = c.grad
+	}
+	if m == in.main && c != nil && !in.heard(key) {
+		return nil
 	}
 	s := in.summary(key, c, receiver, args, sig.refers)
 	if in.making.uses != nil {
@@ -103,6 +107,33 @@ func (in *interpreter) summarised(n syntax.NodeID, m *names.Module, node syntax.
 		return in.callUnknown(n, noValue, args)
 	}
 	return nil
+}
+
+// isForward reports whether code is the forward of a module.
+func (in *interpreter) isForward(c *code) bool {
+	t := c.module.Tree
+	return c.class != 0 && t.Kind(c.node) == syntax.FunctionDefinition && t.Text(t.Child(c.node, syntax.FieldName)) == "forward" && in.isModuleClass(c.class)
+}
+
+// heard reports whether a function of the analysed module has nothing more to
+// tell: it was run with such arguments, and all that it did was to compute. Dry
+// runs tell nothing anyway.
+func (in *interpreter) heard(key summaryKey) bool {
+	if h := in.histories[codeKey{key.module, key.node}]; h != nil && (h.telling || h.heavy) {
+		return false
+	}
+	known := in.dry || in.listened[key]
+	if !in.dry {
+		in.listened[key] = true
+	}
+	return known
+}
+
+// told counts what there is to tell so far.
+func (in *interpreter) told() int {
+	return len(in.growths) + len(in.piles) + len(in.caches) + len(in.reuses) + len(in.guards) + len(in.checkpoints) + len(in.predictions) +
+		len(in.lastStores) + len(in.retentions) + len(in.gradientGraphs) + len(in.attachments) + len(in.hookCodes) + len(in.recoveries) + len(in.keptExceptions) +
+		len(in.needed) + len(in.freedAt) + len(in.proved)
 }
 
 // maxMaking bounds how many summaries are made within each other.

@@ -57,6 +57,7 @@ func (in *interpreter) reproduce(n syntax.NodeID, s *summary, sig *signature) *V
 	c := in.copyOf(copyKey{summary: s, at: at}, at)
 	c.leaves, c.held = sig.leaves, sig.held
 	c.origins = c.origins[:0]
+	var ofModels []Atom
 	for i, o := range s.result.origins {
 		here := at
 		here.slot = int32(firstCopiedSlot + i)
@@ -64,9 +65,10 @@ func (in *interpreter) reproduce(n syntax.NodeID, s *summary, sig *signature) *V
 		in.atoms[x].at = site{module: o.module, node: o.node, frame: in.called(n)}
 		c.origins = append(c.origins, x)
 		if o.model {
-			in.summarisedCall(x, sig)
+			ofModels = append(ofModels, x)
 		}
 	}
+	in.summarisedCall(ofModels, sig)
 	for i, o := range s.result.origins {
 		x := c.origins[i]
 		if len(o.through) > 0 {
