@@ -26,6 +26,8 @@ var secretPatterns = []secretPattern{
 	{"secret", 1, regexp.MustCompile(`(?i)(?:\b|_)(?:api[_-]?keys?|access[_-]?keys?|[a-z_]*secret[a-z_]*|[a-z_]*token|auth|passwords?|passwd|pwd|credentials?|private[_-]?key|wandb_api_key)["']?\s*(?:[:=]|\s=>)\s*["']?([^\s"',;&<>(){}\[\]]{6,})`)},
 	{"secret", 1, regexp.MustCompile(`(?i)--(?:[a-z-]*token|api-key|password|secret)[ =]+["']?([^\s"',;]{6,})`)},
 	{"secret", 1, regexp.MustCompile(`(?i)[?&](?:sig|signature|x-amz-signature|x-amz-credential|token|key|api_key)=([^\s"'&]+)`)},
+	{"secret", 1, regexp.MustCompile(`(?i)\b(?:AccountKey|SharedAccessKey|SharedAccessSignature|sig)=([A-Za-z0-9+/%=_-]{6,})`)},
+	{"secret", 1, regexp.MustCompile(`"key"\s*:\s*"([A-Za-z0-9+/_=-]{20,})"`)}, // Kaggle's
 	// W&B's keys look like a commit.
 	{"token", 0, regexp.MustCompile(`\b[0-9a-f]{40}\b`)},
 	{"email", 0, regexp.MustCompile(`\b[\w.+-]+@[\w-]+(?:\.[\w-]+)*\.[A-Za-z]{2,}\b`)},
@@ -46,15 +48,18 @@ type namePattern struct {
 }
 
 var namePatterns = []namePattern{
-	{"user", regexp.MustCompile(`(?:/home|/homes|/Users|/users|/user|/mnt/home|/root/home|/scratch|/people|[A-Za-z]:[\\/]+Users)[\\/]+([^\\/\s"':,;<>()]+)`)},
+	{"user", regexp.MustCompile(`(?:/home|/homes|/Users|/users|/user|/mnt/home|/root/home|/scratch|/people)[\\/]+([^\\/\s"':,;<>()]+)`)},
+	{"user", regexp.MustCompile(`[A-Za-z]:[\\/]+Users[\\/]+([^\\/"':,;<>()|?*]{1,40}?)(?:[\\/"']|$)`)}, // names have spaces there
 	{"user", regexp.MustCompile(`~([a-z][\w.-]+)/`)},
 	{"user", regexp.MustCompile(`(?i)\b(?:user|username|user_name|logname|login|owner)["']?\s*[=:]\s*["']?([A-Za-z][\w.-]+)`)},
 	{"user", regexp.MustCompile(`\bsudo -u ([a-z][\w.-]+)|\buid=\d+\(([\w.-]+)\)|\b[Ll]ogged in as:? ([\w.-]+)`)},
 	{"account", regexp.MustCompile(`wandb\.ai/([\w.-]+)(?:/([\w.-]+))?|logged in as:? [\w.-]+ \(([\w.-]+)\)`)},
+	{"account", regexp.MustCompile(`(?:\bgit@[\w.-]+|<email-\d+>):([\w.-]+)/([\w.-]+?)(?:\.git)?(?:[\s"',;)]|$)`)},
+	{"account", regexp.MustCompile(`\bAccountName=([\w-]+)`)},
 	{"account", regexp.MustCompile(`(?:huggingface\.co|hf\.co)/(?:api/)?(?:models/|datasets/|spaces/)?([\w.-]+)(?:/([\w.-]+))?`)},
 	{"host", regexp.MustCompile(`(?i)\b(?:host(?:name)?|node(?:name)?|server|master_addr|rdzv[_-]endpoint|node_ip_address)["']?\s*[:=]+\s*["']?([A-Za-z][\w.-]*\w)`)},
 	{"host", regexp.MustCompile(`(?i)(?:tcp|env|http|https|s3|ssh|nfs|grpc)://(?:[^/\s@]+@)?([A-Za-z][\w.-]*\w)(?::\d+)?(?:[/\s"'?,;)]|$)`)},
-	{"host", regexp.MustCompile(`\b([A-Za-z][\w-]*(?:\.[\w-]+)*\.(?:local|internal|lan|corp|intra|cluster|svc|hpc))\b`)},
+	{"host", regexp.MustCompile(`\b([A-Za-z][\w-]*(?:\.[\w-]+)*\.(?:local|internal|lan|corp|intra|cluster|svc|hpc)(?:\.[A-Za-z][\w-]*)*)\b`)},
 	{"host", regexp.MustCompile(`\b([A-Za-z][\w.-]*):\d+:\d+ \[\d+\] NCCL\b`)},
 	{"host", regexp.MustCompile(`\[([A-Za-z][\w.-]*\d[\w.-]*):\d+\]`)},
 	{"host", regexp.MustCompile(`\b(?:srun|slurmstepd): error: ([A-Za-z][\w.-]*\d[\w.-]*): |\bON ([A-Za-z][\w.-]*\d[\w.-]*) CANCELLED`)},
