@@ -42,6 +42,14 @@ type Report struct {
 	// and all text outside functions when some of that could not. Findings
 	// there may be missing.
 	Damaged []text.Span
+	// Silenced are the findings that comments silence, in no order that matters.
+	Silenced []Silenced
+}
+
+// Silenced is a finding that is not reported because of a comment.
+type Silenced struct {
+	Finding
+	Comment text.Span // the part of the comment that silences it
 }
 
 // Rule is one kind of leak.
@@ -51,6 +59,9 @@ type Rule struct {
 	Doc  string // the page that people read, as Markdown
 	// Run reports the findings of a pass.
 	Run func(*Pass)
+	// Last says that the rule runs after the others: it is about what they have
+	// reported.
+	Last bool
 }
 
 // URL is the address of the rule's page.
@@ -71,6 +82,15 @@ const Homepage = "https://github.com/graphleak/graphleak"
 type Pass struct {
 	Module *names.Module
 	Facts  *flow.Facts
+	// Suppressions are the comments that silence findings. What they have silenced
+	// is known to rules that run last.
+	Suppressions []*Suppression
+	// Ran are the rules of the run. Off are the others: what they would have said
+	// is not known.
+	Ran, Off []*Rule
+	// Complete says that all of the module could be parsed, and that imports were
+	// followed.
+	Complete bool
 	// Report adds a finding. Path, Code and Rule are filled in.
 	Report func(Finding)
 }
@@ -82,6 +102,7 @@ type Checker struct {
 	rules     []*Rule
 	resolver  *names.Resolver
 	workspace *flow.Workspace
+	alone     bool // imports are not followed
 }
 
 // Files says which files the imports of a source are read from.
@@ -103,7 +124,7 @@ type Files struct {
 
 // With returns a checker of the same rules that reads imports from files.
 func (c *Checker) With(files Files) *Checker {
-	out := &Checker{rules: c.rules, resolver: names.NewResolver(nil)}
+	out := &Checker{rules: c.rules, resolver: names.NewResolver(nil), alone: files.None}
 	if !files.None {
 		out.resolver = names.NewResolver(names.NewDisk(files.Open, files.Within...), files.Roots...)
 	}
@@ -135,19 +156,32 @@ func (c *Checker) Check(ctx context.Context, src Source) (Report, error) {
 		return Report{Skipped: err.Error()}, nil
 	}
 	report := Report{Damaged: module.Tree.DamagedSpans()}
+	suppressed, ok := readSuppressions(module.Tree)
+	if !ok {
+		return report, nil
+	}
 	facts, err := c.workspace.Analyze(ctx, module)
 	if err != nil {
 		return Report{}, err
 	}
-	suppressed := readSuppressions(module.Tree)
 	lineEnd := text.LineEnd(module.Tree.Source())
+	pass := Pass{Module: module, Facts: facts, Suppressions: suppressed.list, Complete: !c.alone && len(report.Damaged) == 0}
 	for _, rule := range c.rules {
 		if src.Preferences.Off[rule.Code] {
-			continue
+			pass.Off = append(pass.Off, rule)
+		} else {
+			pass.Ran = append(pass.Ran, rule)
 		}
-		rule.Run(&Pass{Module: module, Facts: facts, Report: func(f Finding) {
+	}
+	slices.SortStableFunc(pass.Ran, func(a, b *Rule) int { return cmp.Compare(order(a), order(b)) })
+	for _, rule := range pass.Ran {
+		pass.Report = func(f Finding) {
 			f.Path, f.Code, f.Rule = src.Path, rule.Code, rule.Name
-			if suppressed.silences(f) {
+			by := suppressed.silencing(rule, f.Span)
+			for _, s := range by {
+				report.Silenced = append(report.Silenced, Silenced{f, s.Span})
+			}
+			if len(by) > 0 {
 				return
 			}
 			if severity := src.Preferences.Severity[f.Code]; severity != "" {
@@ -155,12 +189,21 @@ func (c *Checker) Check(ctx context.Context, src Source) (Report, error) {
 			}
 			f.inFile(path, src.Path, lineEnd)
 			report.Findings = append(report.Findings, f)
-		}})
+		}
+		rule.Run(&pass)
 	}
 	slices.SortStableFunc(report.Findings, func(a, b Finding) int {
 		return cmp.Or(cmp.Compare(a.Span.Start, b.Span.Start), cmp.Compare(a.Code, b.Code))
 	})
 	return report, nil
+}
+
+// order is when a rule runs.
+func order(r *Rule) int {
+	if r.Last {
+		return 1
+	}
+	return 0
 }
 
 // module parses a source that stands at an absolute path.

@@ -16,11 +16,13 @@ const (
 // Memory names the memory that grows.
 type Memory string
 
-// Peak memory does not grow with the iterations.
+// Peak memory does not grow with the iterations. NoMemory is that of findings
+// about the text alone.
 const (
-	Device Memory = "device"
-	Host   Memory = "host"
-	Peak   Memory = "peak"
+	Device   Memory = "device"
+	Host     Memory = "host"
+	Peak     Memory = "peak"
+	NoMemory Memory = "none"
 )
 
 // Keeps names what outlives its use.
@@ -34,6 +36,8 @@ const (
 	Nodes   Keeps = "nodes"
 	Values  Keeps = "values"
 	Storage Keeps = "storage"
+	// Nothing is kept by what findings about the text alone are about.
+	Nothing Keeps = "nothing"
 )
 
 // Confidence is how sure the analysis is that the finding is true.

@@ -19,45 +19,106 @@ var (
 	// IgnoreComment has the codes in its second group, in brackets in the first.
 	IgnoreComment = regexp.MustCompile(`#\s*graphleak:\s*ignore\b(\[([^\]\n]*)\])?`)
 	// NoqaComment has the codes in its first group.
-	NoqaComment = regexp.MustCompile(`#\s*noqa:\s*([A-Z][A-Z0-9, ]*)`)
+	NoqaComment = regexp.MustCompile(`#\s*noqa:\s*([A-Z]+[0-9]+(?:[\s,]+[A-Z]+[0-9]+)*)`)
 	skipFile    = regexp.MustCompile(`#\s*graphleak:\s*skip-file\b`)
 )
+
+// Suppression is a comment that silences findings of the statement on whose lines
+// it stands.
+type Suppression struct {
+	Comment syntax.NodeID
+	Span    text.Span   // of the part of the comment that does it
+	Codes   []text.Span // of the codes; none for all rules
+	// Foreign says that other tools read the comment too.
+	Foreign bool
+
+	codes []string
+	used  map[string]bool // codes of findings that it has silenced
+}
+
+// All reports whether s silences all rules.
+func (s *Suppression) All() bool { return len(s.codes) == 0 }
+
+// Names reports whether s names a code.
+func (s *Suppression) Names(code string) bool { return slices.Contains(s.codes, code) }
+
+// Used reports whether s has silenced a finding of a code; of any, if that is
+// empty.
+func (s *Suppression) Used(code string) bool { return code == "" && len(s.used) > 0 || s.used[code] }
+
+// silences reports whether s silences a rule. Those that are about comments have
+// to be named.
+func (s *Suppression) silences(rule *Rule) bool {
+	if !s.Names(rule.Code) && (!s.All() || rule.Last) {
+		return false
+	}
+	s.used[rule.Code] = true
+	return true
+}
 
 // suppressions are what the comments of a file silence.
 type suppressions struct {
 	tree  *syntax.Tree
-	file  bool
-	lines map[int][]string // by the offset at which the line starts: codes, "" for all
+	list  []*Suppression
+	lines map[int][]*Suppression // by the offset at which the line starts
 }
 
-func readSuppressions(t *syntax.Tree) suppressions {
-	s := suppressions{tree: t, lines: map[int][]string{}}
+// readSuppressions finds the comments that silence findings. It reports false if
+// one silences all of the file.
+func readSuppressions(t *syntax.Tree) (suppressions, bool) {
+	s := suppressions{tree: t, lines: map[int][]*Suppression{}}
 	if src := t.Source(); !strings.Contains(src, "graphleak:") && !strings.Contains(src, "noqa:") {
-		return s
+		return s, true
 	}
 	for n := t.Root(); int(n) < t.Len(); n++ {
 		if t.Kind(n) != syntax.Comment {
 			continue
 		}
-		comment, line := t.Text(n), s.lineStart(t.Span(n).Start)
-		s.file = s.file || skipFile.MatchString(comment)
-		if m := IgnoreComment.FindStringSubmatch(comment); m != nil {
-			named := codes(m[2])
-			if len(named) == 0 {
-				named = []string{""}
-			}
-			s.lines[line] = append(s.lines[line], named...)
+		if skipFile.MatchString(t.Text(n)) {
+			return s, false
 		}
-		if m := NoqaComment.FindStringSubmatch(comment); m != nil {
-			s.lines[line] = append(s.lines[line], codes(m[1])...)
-		}
+		s.add(n, IgnoreComment, 2)
+		s.add(n, NoqaComment, 1)
 	}
-	return s
+	return s, true
 }
 
-// codes are the rule codes of a list.
-func codes(list string) []string {
-	return strings.FieldsFunc(list, func(r rune) bool { return r == ',' || r == ' ' })
+// add notes what a comment silences if it has a form. The codes are in a group of
+// that.
+func (s *suppressions) add(comment syntax.NodeID, form *regexp.Regexp, group int) {
+	start := s.tree.Span(comment).Start
+	for _, m := range form.FindAllStringSubmatchIndex(s.tree.Text(comment), -1) {
+		found := &Suppression{
+			Comment: comment, Span: text.Span{Start: start + m[0], End: start + m[1]},
+			Foreign: form == NoqaComment, used: map[string]bool{},
+		}
+		if m[2*group] >= 0 {
+			found.Codes = words(s.tree.Source(), text.Span{Start: start + m[2*group], End: start + m[2*group+1]})
+		}
+		for _, code := range found.Codes {
+			found.codes = append(found.codes, s.tree.Source()[code.Start:code.End])
+		}
+		s.list = append(s.list, found)
+		line := s.lineStart(start)
+		s.lines[line] = append(s.lines[line], found)
+	}
+}
+
+// words are the places of what commas and blanks separate in a part of src.
+func words(src string, within text.Span) []text.Span {
+	var out []text.Span
+	inWord := false
+	for at := within.Start; at < within.End; at++ {
+		separates := strings.IndexByte(", \t", src[at]) >= 0
+		switch {
+		case !separates && !inWord:
+			out = append(out, text.Span{Start: at, End: at + 1})
+		case !separates:
+			out[len(out)-1].End = at + 1
+		}
+		inWord = !separates
+	}
+	return out
 }
 
 // lineStart is where the line begins that an offset is on.
@@ -65,17 +126,20 @@ func (s suppressions) lineStart(offset int) int {
 	return strings.LastIndexByte(s.tree.Source()[:offset], '\n') + 1
 }
 
-// silences reports whether a comment on a line of the finding, or of the simple
-// statement that it is in, silences it.
-func (s suppressions) silences(f Finding) bool {
-	if s.file || len(s.lines) == 0 {
-		return s.file
+// silencing are the comments on a line of a finding of a rule, or of the statement
+// that it is in, that silence it.
+func (s suppressions) silencing(rule *Rule, finding text.Span) []*Suppression {
+	if len(s.lines) == 0 {
+		return nil
 	}
-	span := s.statement(f.Span)
+	var found []*Suppression
+	span := s.statement(finding)
 	src := s.tree.Source()
 	for at := s.lineStart(span.Start); at <= span.End && at < len(src); {
-		if named := s.lines[at]; slices.Contains(named, "") || slices.Contains(named, f.Code) {
-			return true
+		for _, comment := range s.lines[at] {
+			if comment.silences(rule) {
+				found = append(found, comment)
+			}
 		}
 		next := strings.IndexByte(src[at:], '\n')
 		if next < 0 {
@@ -83,18 +147,27 @@ func (s suppressions) silences(f Finding) bool {
 		}
 		at += next + 1
 	}
-	return false
+	return found
 }
 
-// statement widens a span to the simple statement that begins before it and
-// holds it.
+// statement widens a span to the simple statement that holds it, or to the head of
+// the compound one.
 func (s suppressions) statement(span text.Span) text.Span {
-	for n := s.tree.Root(); int(n) < s.tree.Len(); n++ {
-		switch s.tree.Kind(n) {
-		case syntax.ExpressionStatement, syntax.ReturnStatement, syntax.AssertStatement:
-			if at := s.tree.Span(n); at.Start <= span.Start && span.End <= at.End {
-				return at
-			}
+	t := s.tree
+	for n := t.Root(); int(n) < t.Len(); n++ {
+		at := t.Span(n)
+		switch t.Kind(n) {
+		case syntax.ExpressionStatement, syntax.ReturnStatement, syntax.AssertStatement, syntax.DeleteStatement, syntax.RaiseStatement:
+		case syntax.ForStatement, syntax.WhileStatement, syntax.WithStatement, syntax.FunctionDefinition, syntax.ClassDefinition:
+			at.End = t.Span(t.Child(n, syntax.FieldBody)).Start
+		case syntax.IfStatement, syntax.ElifClause:
+			at.End = t.Span(t.Child(n, syntax.FieldConsequence)).Start
+		default:
+			continue
+		}
+		if at.Start <= span.Start && span.End <= at.End {
+			at.End = at.Start + len(strings.TrimRight(t.Source()[at.Start:at.End], " \t\r\n"))
+			return at
 		}
 	}
 	return span

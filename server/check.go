@@ -39,6 +39,7 @@ type check struct {
 // outcome is what a check gave.
 type outcome struct {
 	findings []rules.Finding
+	silenced []rules.Silenced
 	skipped  string // why the document was not checked
 	took     time.Duration
 	err      error // the check did not come to its end
@@ -145,7 +146,7 @@ func (s *server) runCheck(c *check, checker checker, p *program) outcome {
 	if err != nil {
 		return outcome{err: err}
 	}
-	out := outcome{findings: report.Findings, skipped: report.Skipped}
+	out := outcome{findings: report.Findings, silenced: report.Silenced, skipped: report.Skipped}
 	if len(report.Damaged) > 0 {
 		out.findings = despiteDamage(report, p.held)
 	}

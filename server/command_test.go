@@ -53,8 +53,8 @@ func TestExplainReturnsThePageOfARuleOrAFailure(t *testing.T) {
 	e.initialize(`{}`)
 	var result explainResult
 	for topic, want := range map[string]string{
-		`"GL101"`:                          leaks.All()[0].Doc,
-		`"accumulate-with-graph"`:          leaks.All()[0].Doc,
+		`"GL101"`:                          leaks.All()[1].Doc,
+		`"accumulate-with-graph"`:          leaks.All()[1].Doc,
 		`"memory.cuda-oom.graph-retained"`: "graph",
 	} {
 		raw, err := e.command("graphleak.explain", "", topic)

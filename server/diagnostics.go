@@ -51,6 +51,9 @@ func (v *snapshot) diagnostic(of part, f rules.Finding) protocol.Diagnostic {
 		Message:         protocol.String(f.Message),
 		Data:            v.diagnosticData(of, f),
 	}
+	if f.Memory == rules.NoMemory {
+		d.Tags = protocol.NewDiagnosticTags(protocol.DiagnosticTagUnnecessary)
+	}
 	if v.client.relatedInformation {
 		for _, e := range f.Evidence {
 			if at, ok := v.location(of.program, e.Path, e.Span); ok {

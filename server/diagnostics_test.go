@@ -26,7 +26,7 @@ func TestDiagnosticCarriesAllThatIsKnownOfAFinding(t *testing.T) {
 	assert.Equal(t, span(1, 0, 1, 4), d.Range)
 	assert.Equal(t, protocol.DiagnosticSeverityError, d.Severity)
 	assert.Equal(t, protocol.String("GL101"), d.Code)
-	assert.Equal(t, uri.URI(leaks.All()[0].URL()), d.CodeDescription.Href)
+	assert.Equal(t, uri.URI(leaks.All()[1].URL()), d.CodeDescription.Href)
 	source, _ := d.Source.Get()
 	assert.Equal(t, "graphleak", source)
 	assert.Equal(t, "`total` keeps the graph.", message(t, d))

@@ -12,8 +12,7 @@ import (
 	"github.com/graphleak/graphleak/rules"
 )
 
-// hover explains the findings at a position, or the rule that a comment there
-// silences.
+// hover explains the findings at a position, or what a comment there silences.
 func (s *server) hover(ctx context.Context, view *snapshot, params *protocol.HoverParams) (*protocol.Hover, error) {
 	doc, ok := view.open(params.TextDocument.URI)
 	if !ok {
@@ -26,20 +25,30 @@ func (s *server) hover(ctx context.Context, view *snapshot, params *protocol.Hov
 	at := doc.within.Start + offset(doc.mapper(), params.Position, view.client.encoding)
 	var parts []string
 	var span text.Span
-	for _, f := range out.findings {
-		if at < f.Span.Start || f.Span.End < at || !doc.has(f) {
-			continue
+	show := func(where text.Span, part string) {
+		if len(parts) == 0 || where.Len() < span.Len() {
+			span = where
 		}
-		if len(parts) == 0 {
-			_, span, _ = doc.program.at(f.Span)
-		}
-		parts = append(parts, view.explain(doc, f))
+		parts = append(parts, part)
 	}
-	if len(parts) == 0 {
+	inComment := true
+	for _, f := range out.findings {
+		if f.Span.Start <= at && at <= f.Span.End && doc.has(f) {
+			_, local, _ := doc.program.at(f.Span)
+			show(local, view.explain(doc, f))
+			inComment = inComment && f.Memory == rules.NoMemory
+		}
+	}
+	if inComment {
+		for _, s := range out.silenced {
+			if s.Comment.Start <= at && at <= s.Comment.End {
+				_, local, _ := doc.program.at(s.Comment)
+				show(local, "Silenced here: "+view.explain(doc, s.Finding))
+			}
+		}
 		for _, m := range view.mentions(doc.text) {
 			if local := at - doc.within.Start; m.span.Start <= local && local <= m.span.End {
-				span = m.span
-				parts = append(parts, view.about(m.rule))
+				show(m.span, view.about(m.rule))
 			}
 		}
 	}
@@ -102,8 +111,11 @@ func (v *snapshot) where(doc part, e rules.Evidence) string {
 
 // cost says in a few words what a finding costs.
 func cost(f rules.Finding) string {
-	if f.Memory == rules.Peak {
+	switch f.Memory {
+	case rules.Peak:
 		return "a higher peak of memory"
+	case rules.NoMemory:
+		return "it costs no memory"
 	}
 	return fmt.Sprintf("%s memory grows, by %s", f.Memory, kept(f.Keeps))
 }

@@ -90,6 +90,7 @@ func TestCostSaysWhatAFindingCosts(t *testing.T) {
 		"device memory grows, by whole graphs with their activations": {Memory: rules.Device, Keeps: rules.Graph},
 		"host memory grows, by the nodes of freed graphs":             {Memory: rules.Host, Keeps: rules.Nodes},
 		"device memory grows, by storage behind views":                {Memory: rules.Device, Keeps: rules.Storage},
+		"it costs no memory":                                          {Memory: rules.NoMemory, Keeps: rules.Nothing},
 		"host memory grows, by tensors":                               {Memory: rules.Host, Keeps: rules.Values},
 	} {
 		assert.Equal(t, want, cost(f))

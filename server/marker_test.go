@@ -28,6 +28,7 @@ var update = flag.Bool("update", false, "write what actions make of the files of
 // A marker says in a comment what the editor sees at a place:
 //
 //	# @diagnostic CODE severity "text"   the line has this diagnostic
+//	# @diagnostic-above CODE severity "text"   the nearest line above that is no marker has it
 //	# @related FILE "text"               the diagnostic above leads to this place
 //	# @hover "text" above: part          the hover over text has this part
 //	# @action "text" above: part         there is an action with this in its title
@@ -36,7 +37,7 @@ var update = flag.Bool("update", false, "write what actions make of the files of
 //
 // "above" is the nearest line above that is no marker. What an action makes of
 // the files is in the golden files of the archive.
-var marker = regexp.MustCompile(`# @(\w+) ([^"\n]*)"([^"]*)"(?: above: (.*))?$`)
+var marker = regexp.MustCompile(`# @([\w-]+) ([^"\n]*)"([^"]*)"(?: above: (.*))?$`)
 
 // archive is a set of files with a text that says what they show.
 type archive struct {
@@ -212,7 +213,9 @@ func (s *scene) check(asks bool) {
 		for _, d := range told {
 			span := s.offsets(id, d.Range)
 			severity := slices.IndexFunc([]string{"error", "warning", "hint"}, func(name string) bool { return severities[name] == d.Severity })
-			got = append(got, fmt.Sprintf("%d %v %d %q", d.Range.Start.Line, d.Code, severity, s.texts[id][span.Start:span.End]))
+			// A marker that quotes such a comment whole would be one.
+			quoted := strings.TrimPrefix(s.texts[id][span.Start:span.End], "# ")
+			got = append(got, fmt.Sprintf("%d %v %d %q", d.Range.Start.Line, d.Code, severity, quoted))
 		}
 		above := 0
 		for number, line := range strings.Split(s.texts[id], "\n") {
@@ -225,7 +228,10 @@ func (s *scene) check(asks bool) {
 			}
 			kind, words, quoted, part := m[1], strings.Fields(m[2]), m[3], m[4]
 			switch kind {
-			case "diagnostic":
+			case "diagnostic", "diagnostic-above":
+				if kind == "diagnostic-above" {
+					number = above
+				}
 				severity := slices.Index([]string{"error", "warning", "hint"}, words[1])
 				expected = append(expected, fmt.Sprintf("%d %s %d %q", number, words[0], severity, quoted))
 			case "related":

@@ -32,7 +32,7 @@ func (v *snapshot) suppressions(doc part, findings []rules.Finding) []*protocol.
 	for _, f := range findings {
 		_, local, _ := doc.program.at(f.Span)
 		at := place{f.Code, doc.mapper().LineAt(local.Start)}
-		if slices.Contains(seen, at) {
+		if slices.Contains(seen, at) || f.Memory == rules.NoMemory { // that is about such a comment
 			continue
 		}
 		seen = append(seen, at)

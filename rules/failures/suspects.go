@@ -86,6 +86,9 @@ func (p *project) suspects(ctx context.Context, file crash.File) ([]crash.Suspec
 	within := functions{tree}
 	var list []crash.Suspect
 	for _, f := range report.Findings {
+		if f.Memory == rules.NoMemory {
+			continue
+		}
 		s := crash.Suspect{
 			Path: file.Path, File: file.Name(), Code: f.Code, Message: f.Message,
 			Severity:   severities[f.Severity],

@@ -26,6 +26,7 @@ import (
 	outputs "github.com/graphleak/graphleak/rules/leaks/step-outputs-never-cleared"
 	pileup "github.com/graphleak/graphleak/rules/leaks/tensors-pile-up"
 	predictions "github.com/graphleak/graphleak/rules/leaks/trainer-keeps-logits"
+	unused "github.com/graphleak/graphleak/rules/leaks/unused-suppression"
 	view "github.com/graphleak/graphleak/rules/leaks/view-keeps-storage"
 )
 
@@ -34,6 +35,7 @@ import (
 // All are the rules by code.
 func All() []*rules.Rule {
 	return []*rules.Rule{
+		unused.Rule,
 		accumulate.Rule,   // GL101
 		collect.Rule,      // GL102
 		meter.Rule,        // GL103

@@ -1,6 +1,7 @@
 package leaks_test
 
 import (
+	"fmt"
 	"strings"
 	"testing"
 
@@ -9,6 +10,7 @@ import (
 
 	"github.com/graphleak/graphleak/rules"
 	"github.com/graphleak/graphleak/rules/leaks"
+	"github.com/graphleak/graphleak/rules/repair"
 )
 
 // TestSuppression puts comments on a statement that has a finding.
@@ -48,9 +50,73 @@ print(float(total))
 			if tt.at != "" {
 				src = strings.Replace(program, tt.at, tt.comment, 1)
 			}
-			report, err := rules.NewChecker(leaks.All()...).Check(t.Context(), rules.Source{Path: "train.py", Text: []byte(src)})
+			report, err := rules.NewChecker(leaks.All()...).Check(t.Context(), rules.Source{
+				Path: "train.py", Text: []byte(src),
+				Preferences: rules.Preferences{Off: map[string]bool{"GL001": true}},
+			})
 			require.NoError(t, err)
 			assert.Len(t, report.Findings, tt.findings)
 		})
 	}
+}
+
+// TestUnusedSuppressions is about what is known of a comment, and what its fix
+// leaves of the line.
+func TestUnusedSuppressions(t *testing.T) {
+	const program = "import torch\nx = 1  %s\nprint(x)\n"
+	for _, tt := range []struct {
+		name, comment string
+		off           string
+		files         rules.Files
+		fixed         string // the line; empty for no finding
+	}{
+		{name: "all rules", comment: "# graphleak: ignore", fixed: "x = 1"},
+		{name: "all rules, one of which is off", comment: "# graphleak: ignore", off: "GL303"},
+		{name: "a rule", comment: "# graphleak: ignore[GL101]", fixed: "x = 1"},
+		{name: "a rule that is off", comment: "# graphleak: ignore[GL101]", off: "GL101"},
+		{name: "one of two that is on", comment: "# graphleak: ignore[GL101,GL102]", off: "GL101", fixed: "x = 1  # graphleak: ignore[GL101]"},
+		{name: "a rule that does not exist", comment: "# graphleak: ignore[GL999]", fixed: "x = 1"},
+		{name: "the rule about comments", comment: "# graphleak: ignore[GL001]"},
+		{name: "silenced by name", comment: "# graphleak: ignore[GL101]  # noqa: GL001"},
+		{name: "with a reason", comment: "# graphleak: ignore[GL101] it is short", fixed: "x = 1"},
+		{name: "behind another comment", comment: "# one  # graphleak: ignore", fixed: "x = 1  # one"},
+		{name: "before another comment", comment: "# graphleak: ignore  # type: int", fixed: "x = 1  # type: int"},
+		{name: "no blanks", comment: "#graphleak:ignore[GL101]", fixed: "x = 1"},
+		{name: "noqa with codes of others", comment: "# noqa: E501, GL101 W291", fixed: "x = 1  # noqa: E501, W291"},
+		{name: "noqa without any code", comment: "# noqa"},
+		{name: "noqa of others", comment: "# noqa: GLX1, E501"},
+		{name: "imports are not followed", comment: "# graphleak: ignore[GL101]", files: rules.Files{None: true}},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			checker := rules.NewChecker(leaks.All()...).With(tt.files)
+			src := rules.Source{
+				Path: "train.py", Text: fmt.Appendf(nil, program, tt.comment),
+				Preferences: rules.Preferences{Off: map[string]bool{tt.off: true}},
+			}
+			report, err := checker.Check(t.Context(), src)
+			require.NoError(t, err)
+			if tt.fixed == "" {
+				assert.Empty(t, report.Findings)
+				return
+			}
+			require.Len(t, report.Findings, 1)
+			assert.Equal(t, rules.Hint, report.Findings[0].Severity)
+			outcome, err := repair.Apply(t.Context(), checker.Check, src, report, false)
+			require.NoError(t, err)
+			assert.Equal(t, "import torch\n"+tt.fixed+"\nprint(x)\n", string(outcome.Text))
+			assert.Empty(t, outcome.Report.Findings)
+		})
+	}
+	crlf := rules.Source{Path: "train.py", Text: []byte("x = 1  # graphleak: ignore\r\n# noqa: GL101\r\nprint(x)\r\n")}
+	checker := rules.NewChecker(leaks.All()...)
+	report, err := checker.Check(t.Context(), crlf)
+	require.NoError(t, err)
+	outcome, err := repair.Apply(t.Context(), checker.Check, crlf, report, false)
+	require.NoError(t, err)
+	assert.Equal(t, "x = 1\r\nprint(x)\r\n", string(outcome.Text))
+
+	damaged := rules.Source{Path: "train.py", Text: []byte("import torch\nx = 1  # graphleak: ignore\nif (\n")}
+	report, err = checker.Check(t.Context(), damaged)
+	require.NoError(t, err)
+	assert.Empty(t, report.Findings, "what could not be parsed may have findings")
 }
