@@ -1,6 +1,7 @@
 # make run    see it work on the example project
 # make test   all tests, with the editor tests in a real VS Code
 # make lint   formatting, vet, staticcheck, eslint, types
+# make oracle what rules claim, held against PyTorch itself
 # make vsix   the VS Code extension for this platform, in dist/
 
 SHELL       := bash
@@ -13,7 +14,7 @@ STATICCHECK := honnef.co/go/tools/cmd/staticcheck@v0.8.2
 EXAMPLE     := testdata/example
 BINARY      := bin/graphleak$(shell go env GOEXE 2>/dev/null)
 
-.PHONY: build run test test-go test-extension e2e lint fmt vsix eval clean requirements
+.PHONY: build run test test-go test-extension e2e lint fmt vsix eval oracle torch clean requirements
 
 build: $(BINARY) dist/extension.js
 
@@ -69,6 +70,21 @@ vsix: node_modules/.package-lock.json $(BINARY)
 
 eval: requirements
 	go run ./rules/eval
+
+oracle: requirements torch
+	go run ./rules/oracle
+
+# PyTorch is needed by oracle only, which says so where it is not there. On Debian,
+# as root, it is installed if the package can be had.
+torch:
+	@for python in "$${PYTHON:-}" python3 /usr/bin/python3; do \
+	  if [ -n "$$python" ] && "$$python" -c 'import torch' 2>/dev/null; then exit 0; fi; \
+	done; \
+	if [ "$$(id -u)" = 0 ] && command -v apt-get >/dev/null; then \
+	  echo "Installing python3-torch"; \
+	  export DEBIAN_FRONTEND=noninteractive; \
+	  { apt-get update -qq && apt-get install -y -qq --no-install-recommends python3-torch; } || echo "python3-torch cannot be installed here"; \
+	fi
 
 clean:
 	rm -rf bin dist node_modules .cache

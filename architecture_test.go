@@ -34,6 +34,7 @@ var layers = map[string][]string{
 	"rules/failures":    {"analyzer/text", "analyzer/syntax", "analyzer/sources", "analyzer/crash", "rules", "rules/config"},
 	"rules/new":         {},
 	"rules/eval":        {"analyzer/sources", "analyzer/text", "rules"},
+	"rules/oracle":      {"rules"},
 	"report":            {"analyzer/notebook", "analyzer/sources", "analyzer/text", "rules"},
 	"analyzer/crash":    {"analyzer/text"},
 	"server":            {"analyzer/text", "analyzer/syntax", "analyzer/notebook", "analyzer/sources", "analyzer/crash", "rules", "rules/config", "rules/failures"},

@@ -1,0 +1,212 @@
+package main
+
+import (
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/graphleak/graphleak/rules"
+)
+
+// counts are nodes of graphs, bytes saved by nodes, bytes of storages, and bytes
+// of storages that no tensor uses: see census.py.
+type counts [4]float64
+
+const (
+	nodes = iota
+	saved
+	values
+	unused
+)
+
+// A measurement is what one run of one entry gave.
+type measurement struct {
+	Error  string            `json:"error"`
+	Visits map[string]int    `json:"visits"`
+	Growth map[string]counts `json:"growth"` // an iteration's, by loop
+	Peak   counts            `json:"peak"`
+	Freed  float64           `json:"freed"` // the most bytes that one backward freed
+	Same   string            `json:"same"`  // against the run before the fixes
+	Long   *measurement      `json:"long"`
+}
+
+// An entry is a part of a program that was run by itself.
+type entry struct {
+	Name     string                 `json:"entry"`
+	Error    string                 `json:"error"` // why it could not be run
+	Plain    *measurement           `json:"plain"`
+	Rest     *measurement           `json:"rest"` // what keeps is cut
+	Cut      *measurement           `json:"cut"`  // what costs a peak as well
+	Alone    map[string]measurement `json:"alone"`
+	Long     *measurement           `json:"long"`
+	Variants map[string]measurement `json:"variants"`
+}
+
+type answer struct {
+	Error   string  `json:"error"`
+	Places  []int   `json:"places"` // of findings that were marked
+	Entries []entry `json:"entries"`
+}
+
+// state is what became of a claim.
+type state string
+
+const (
+	proven      state = "proven"
+	refuted     state = "refuted"
+	notReached  state = "not reached"  // by any entry that runs
+	notMeasured state = "not measured" // no way to cut it, or no memory of that kind here
+)
+
+type claim struct {
+	rule  string
+	state state
+	text  string
+}
+
+// verdict is what the runs of a program say of what is claimed about it.
+type verdict struct {
+	program  program
+	findings []claim
+	silent   []claim // one for each entry of a program that shows silence
+	flat     []claim // that nothing but what was found grows
+	fixes    map[string][]claim
+	notRun   []string
+}
+
+func judge(p program, a answer) verdict {
+	v := verdict{program: p, fixes: map[string][]claim{}}
+	if a.Error != "" {
+		v.notRun = append(v.notRun, fmt.Sprintf("%s: %s", p.Name, a.Error))
+	}
+	for _, e := range a.Entries {
+		where := p.Name + " " + e.Name
+		if e.Plain == nil {
+			v.notRun = append(v.notRun, where+": "+e.Error)
+			continue
+		}
+		c := claim{rule: p.rule, state: proven, text: where + ": " + grows(*e.Long)}
+		if grows(*e.Long) != "" {
+			c.state = refuted
+		}
+		v.flat = append(v.flat, c)
+		if p.silent {
+			v.silent = append(v.silent, c)
+		}
+		for label, after := range e.Variants {
+			v.fixes[label] = append(v.fixes[label], judgeFix(p, e, label, after))
+		}
+	}
+	for i, f := range p.findings {
+		c := judgeFinding(f, p.Findings[i], a)
+		c.text = fmt.Sprintf("%s:%d %s %s %s: %s", p.Name, p.Findings[i].Start[0], f.Code, f.Severity, f.Keeps, c.text)
+		v.findings = append(v.findings, c)
+	}
+	return v
+}
+
+// judgeFinding asks whether what a finding says is kept grows when its place
+// alone is left, and not when that is cut too. One entry that shows it is enough.
+func judgeFinding(f rules.Finding, at place, a answer) claim {
+	c := claim{rule: f.Code, state: notReached}
+	if at.Cut == "" || !slices.Contains(a.Places, at.ID) {
+		return claim{rule: f.Code, state: notMeasured}
+	}
+	for _, e := range a.Entries {
+		alone, ok := e.Alone[strconv.Itoa(at.ID)]
+		if !ok {
+			continue
+		}
+		without := e.Rest
+		if at.Peak {
+			without = e.Cut
+		}
+		why := doubt(f, alone, *without)
+		if why == "" {
+			return claim{rule: f.Code, state: proven}
+		}
+		c.state = refuted
+		c.text += "; " + e.Name + ": " + why
+	}
+	c.text = strings.TrimPrefix(c.text, "; ")
+	return c
+}
+
+const (
+	oneNode = 0.5 // per iteration; anything less is noise at the ends of a loop
+	// scalars is how many bytes an iteration may save beside the activations: a
+	// factor that a product keeps.
+	scalars = 64
+)
+
+// doubt says why two runs do not bear a finding out, or is empty.
+func doubt(f rules.Finding, alone, without measurement) string {
+	if f.Memory == rules.Peak {
+		if strings.Contains(alone.Error, "second time") && !strings.Contains(without.Error, "second time") {
+			return "" // it raises, as the finding says
+		}
+		if alone.Peak[saved] > without.Peak[saved] || alone.Peak[nodes] > without.Peak[nodes] {
+			return ""
+		}
+		return fmt.Sprintf("the peak is %s with it and %s without", show(alone.Peak), show(without.Peak))
+	}
+	if alone.Error != "" {
+		return alone.Error
+	}
+	var most counts
+	for loop, rate := range alone.Growth {
+		for i := range rate {
+			most[i] = max(most[i], rate[i]-without.Growth[loop][i])
+		}
+	}
+	ok := false
+	switch f.Keeps {
+	case rules.Graph:
+		ok = most[nodes] >= oneNode && most[saved] > scalars
+	case rules.Nodes:
+		ok = most[nodes] >= oneNode && most[saved] <= scalars
+	case rules.Values:
+		ok = most[values] > 0
+	case rules.Storage:
+		ok = most[values] > 0
+	}
+	if ok {
+		return ""
+	}
+	return "each iteration adds " + show(most)
+}
+
+// grows says what an iteration adds to a run in which nothing should grow. What a
+// backward pass frees in the end was kept for it.
+func grows(m measurement) string {
+	if m.Error != "" {
+		return ""
+	}
+	for loop, rate := range m.Growth {
+		if rate[nodes] < oneNode && rate[saved] == 0 || m.Freed > 2*rate[saved] && rate[saved] > 0 {
+			continue
+		}
+		return fmt.Sprintf("each iteration of loop %s adds %s", loop, show(rate))
+	}
+	return ""
+}
+
+// judgeFix asks that a fixed entry computes the same and that what the findings
+// were about no longer grows.
+func judgeFix(p program, e entry, label string, after measurement) claim {
+	c := claim{rule: p.rule, state: proven, text: fmt.Sprintf("%s %s, %s: ", p.Name, e.Name, label)}
+	switch {
+	case after.Error != "" && after.Error != e.Plain.Error:
+		c.state, c.text = refuted, c.text+after.Error
+	case after.Same != "bits" && after.Same != "close" && e.Plain.Error == "":
+		c.state, c.text = refuted, c.text+after.Same
+	case after.Long != nil && grows(*after.Long) != "" && grows(*e.Long) == "":
+		c.state, c.text = refuted, c.text+grows(*after.Long)
+	}
+	return c
+}
+
+func show(c counts) string {
+	return fmt.Sprintf("%.3g nodes, %.4g bytes saved, %.4g bytes of tensors", c[nodes], c[saved], c[values])
+}

@@ -1,0 +1,95 @@
+package main
+
+import (
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+
+	"github.com/graphleak/graphleak/rules"
+)
+
+func TestDoubt(t *testing.T) {
+	growing := func(c counts) measurement { return measurement{Growth: map[string]counts{"1": c}} }
+	peak := func(c counts) measurement { return measurement{Peak: c} }
+	graph := rules.Finding{Keeps: rules.Graph, Memory: rules.Device}
+	onlyNodes := rules.Finding{Keeps: rules.Nodes, Memory: rules.Host}
+	aPeak := rules.Finding{Keeps: rules.Graph, Memory: rules.Peak}
+	for _, tt := range []struct {
+		name           string
+		finding        rules.Finding
+		alone, without measurement
+		holds          bool
+	}{
+		{"a graph with its activations", graph, growing(counts{8, 964, 944}), growing(counts{}), true},
+		{"nodes are no graph", graph, growing(counts{8, 0, 0}), growing(counts{}), false},
+		{"nodes", onlyNodes, growing(counts{8, 0, 0}), growing(counts{}), true},
+		{"a factor that a product keeps", onlyNodes, growing(counts{9, 8, 8}), growing(counts{}), true},
+		{"more than nodes", onlyNodes, growing(counts{8, 964, 944}), growing(counts{}), false},
+		{"what grows without the place", graph, growing(counts{8, 964, 944}), growing(counts{8, 964, 944}), false},
+		{"nothing", onlyNodes, growing(counts{}), growing(counts{}), false},
+		{"values", rules.Finding{Keeps: rules.Values}, growing(counts{0, 0, 160}), growing(counts{}), true},
+		{"a copy is smaller than what it is of", rules.Finding{Keeps: rules.Storage}, growing(counts{0, 0, 480}), growing(counts{0, 0, 160}), true},
+		{"a program that fails", graph, measurement{Error: "ValueError: no"}, growing(counts{}), false},
+		{"a higher peak", aPeak, peak(counts{9, 2048}), peak(counts{0, 0}), true},
+		{"the same peak", aPeak, peak(counts{9, 2048}), peak(counts{9, 2048}), false},
+		{"it raises", aPeak, measurement{Error: "RuntimeError: Trying to backward through the graph a second time"}, peak(counts{}), true},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			why := doubt(tt.finding, tt.alone, tt.without)
+			assert.Equal(t, tt.holds, why == "", why)
+		})
+	}
+}
+
+func TestGrows(t *testing.T) {
+	rate := map[string]counts{"1": {8, 964, 944}}
+	assert.NotEmpty(t, grows(measurement{Growth: rate}))
+	assert.Empty(t, grows(measurement{Growth: rate, Freed: 12000}), "a backward pass frees what was gathered for it")
+	assert.Empty(t, grows(measurement{Growth: map[string]counts{"1": {0, 0, 500}}}), "values are no graph")
+	assert.Empty(t, grows(measurement{}))
+}
+
+func TestJudgeTakesTheEntryThatShowsIt(t *testing.T) {
+	p := program{
+		Name:     "a.py",
+		Findings: []place{{ID: 0, Start: [2]int{7, 8}, Cut: "detach"}},
+		findings: []rules.Finding{{Code: "GL101", Severity: rules.Error, Keeps: rules.Graph, Memory: rules.Device}},
+	}
+	flat := &measurement{}
+	entryWith := func(name string, c counts) entry {
+		m := measurement{Growth: map[string]counts{"1": c}}
+		return entry{Name: name, Plain: &m, Rest: flat, Cut: flat, Long: flat, Alone: map[string]measurement{"0": m}}
+	}
+	a := answer{Places: []int{0}, Entries: []entry{entryWith("step", counts{}), entryWith("train", counts{8, 964, 944})}}
+	assert.Equal(t, proven, judge(p, a).findings[0].state)
+
+	a.Entries = a.Entries[:1]
+	v := judge(p, a)
+	assert.Equal(t, refuted, v.findings[0].state)
+	assert.Contains(t, v.findings[0].text, "a.py:7 GL101 error graph: step: each iteration adds 0 nodes")
+
+	a.Entries = []entry{{Name: "step", Error: "NoStandIn"}}
+	v = judge(p, a)
+	assert.Equal(t, notReached, v.findings[0].state)
+	assert.Equal(t, []string{"a.py step: NoStandIn"}, v.notRun)
+}
+
+func TestJudgeFix(t *testing.T) {
+	before := &measurement{}
+	e := entry{Name: "train", Plain: before, Long: before}
+	for _, tt := range []struct {
+		name  string
+		after measurement
+		want  state
+	}{
+		{"the same bits", measurement{Same: "bits", Long: before}, proven},
+		{"close enough", measurement{Same: "close", Long: before}, proven},
+		{"another number", measurement{Same: "printed: 1.0 before, 2.0 after", Long: before}, refuted},
+		{"a new exception", measurement{Same: "bits", Error: "AttributeError: 'float' object has no attribute 'backward'", Long: before}, refuted},
+		{"it still grows", measurement{Same: "bits", Long: &measurement{Growth: map[string]counts{"1": {1, 0, 0}}}}, refuted},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			assert.Equal(t, tt.want, judgeFix(program{Name: "a.py"}, e, safeFixes, tt.after).state)
+		})
+	}
+}

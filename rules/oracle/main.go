@@ -1,0 +1,99 @@
+// Command oracle holds findings against PyTorch itself.
+//
+//	go run ./rules/oracle [flags] [PREFIX...]
+//
+// It runs the fixtures of the rules and the examples of their pages, measures
+// what stays alive, and asks of each finding: does what it says is kept grow, and
+// does the growth end when the very expression that the finding names is cut from
+// it? Of each function without a finding it asks that nothing grows. And it runs
+// what the fixes leave: the numbers must be the same, and the growth gone.
+//
+// Programs are run by the Python package beside this file, with stand-ins for what
+// a fixture leaves to its caller; see its scenes.py. PyTorch is not a dependency of
+// this project: where no Python with PyTorch is found, oracle says so and ends.
+package main
+
+import (
+	"context"
+	"errors"
+	"flag"
+	"fmt"
+	"io"
+	"os"
+	"os/signal"
+	"path/filepath"
+	"strings"
+)
+
+type config struct {
+	rules    string // folder with a folder for each rule
+	programs string // folder with snippets whose memory was measured before
+	counts   string // file for the counts, as JSON
+	only     []string
+	verbose  bool
+}
+
+// Exit codes: 1 says that something is not as it is claimed, 2 that it could not
+// be found out.
+func main() {
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
+	defer stop()
+	refuted, err := run(ctx, os.Args[1:], os.Stdout)
+	switch {
+	case errors.Is(err, flag.ErrHelp):
+	case errors.Is(err, errNoTorch):
+		fmt.Println("oracle: nothing was run:", err)
+	case err != nil:
+		fmt.Fprintln(os.Stderr, "oracle:", err)
+		os.Exit(2)
+	case refuted > 0:
+		os.Exit(1)
+	}
+}
+
+func run(ctx context.Context, args []string, out io.Writer) (refuted int, err error) {
+	cfg, err := parse(args)
+	if err != nil {
+		return 0, err
+	}
+	python, err := findPython(ctx)
+	if err != nil {
+		return 0, err
+	}
+	programs, err := collect(ctx, cfg)
+	if err != nil {
+		return 0, err
+	}
+	answers, err := execute(ctx, python, programs)
+	if err != nil {
+		return 0, err
+	}
+	verdicts := make([]verdict, len(programs))
+	for i, p := range programs {
+		verdicts[i] = judge(p, answers[i])
+	}
+	report := summarize(verdicts)
+	report.print(out, cfg.verbose)
+	if cfg.counts != "" {
+		if err := report.write(cfg.counts); err != nil {
+			return 0, err
+		}
+	}
+	return len(report.refuted), nil
+}
+
+func parse(args []string) (config, error) {
+	var cfg config
+	flags := flag.NewFlagSet("oracle", flag.ContinueOnError)
+	flags.StringVar(&cfg.rules, "rules", filepath.Join("rules", "leaks"), "folder of the rules")
+	flags.StringVar(&cfg.programs, "programs", filepath.Join("..", "shared", "facts", "autograd"), "folder with snippets/*.py, left out where it is not there")
+	flags.StringVar(&cfg.counts, "counts", "", "write the counts for each rule to this file, as JSON")
+	flags.BoolVar(&cfg.verbose, "v", false, "list what could not be run, and why")
+	if err := flags.Parse(args); err != nil {
+		return config{}, err
+	}
+	for _, prefix := range flags.Args() {
+		cfg.only = append(cfg.only, strings.TrimPrefix(filepath.ToSlash(prefix), "./"))
+	}
+	return cfg, nil
+}

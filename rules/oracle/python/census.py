@@ -1,0 +1,115 @@
+"""What is alive: nodes of autograd graphs, the tensors that they saved, and the
+storages of the tensors that Python can reach.
+
+Everything that was there before a program started is frozen out of the garbage
+collector's lists, so that a census looks at what the program made only.
+"""
+
+import gc
+
+import torch
+
+# Storages that the program moved to host memory, by address. There is no second
+# device to move them to, so moving is remembered (see standins.py).
+host = {}
+
+
+class Census:
+    """Counts at one moment."""
+
+    __slots__ = ("nodes", "saved", "values", "storage")
+
+    def __init__(self, nodes=0, saved=0, values=0, storage=0):
+        self.nodes = nodes  # of graphs
+        self.saved = saved  # bytes that nodes saved for a backward pass
+        self.values = values  # bytes of tensors on the device, storages that are shared once
+        self.storage = storage  # bytes of storages that no tensor uses
+
+    def parts(self):
+        return [self.nodes, self.saved, self.values, self.storage]
+
+
+def take():
+    gc.collect()
+    tensors, nodes = _reachable()
+    seen = _graph(nodes)
+    saved, sizes, used = {}, {}, {}
+    for node in seen.values():
+        for tensor in _saved_by(node):
+            if not _is_parameter(tensor):
+                saved[_address(tensor)] = tensor.storage().nbytes()
+    for tensor in tensors:
+        address = _address(tensor)
+        if address in host:
+            continue
+        sizes[address] = tensor.storage().nbytes()
+        used[address] = used.get(address, 0) + tensor.numel() * tensor.element_size()
+    unused = sum(max(0, size - used[address]) for address, size in sizes.items())
+    return Census(len(seen), sum(saved.values()), sum(sizes.values()), unused)
+
+
+def _reachable():
+    """All tensors and nodes that Python objects are."""
+    tensors, nodes, seen = [], [], set()
+    pending = []
+    for o in gc.get_objects():
+        kind = type(o)
+        if issubclass(kind, torch.Tensor):
+            pending.append(o)
+        elif hasattr(kind, "next_functions"):
+            nodes.append(o)
+    while pending:
+        tensor = pending.pop()
+        if id(tensor) in seen or tensor.layout is not torch.strided:
+            continue
+        seen.add(id(tensor))
+        tensors.append(tensor)
+        if tensor.grad_fn is not None:
+            nodes.append(tensor.grad_fn)
+        if tensor.is_leaf and tensor.grad is not None:
+            pending.append(tensor.grad)
+    return tensors, nodes
+
+
+def _graph(nodes):
+    """The nodes that can be reached from nodes. A node's Python object is made
+    when it is asked for, and it is the same one for as long as it is held."""
+    seen = {}
+    while nodes:
+        node = nodes.pop()
+        if node is None or id(node) in seen:
+            continue
+        seen[id(node)] = node
+        nodes.extend(successor for successor, _ in node.next_functions)
+    return seen
+
+
+_fields = {}
+
+
+def _saved_by(node):
+    """The tensors that a node holds for its backward, none once it was freed."""
+    kind = type(node)
+    if kind not in _fields:
+        _fields[kind] = [name for name in dir(kind) if name.startswith("_saved_")]
+    found = []
+    for name in _fields[kind]:
+        try:
+            value = getattr(node, name)
+        except RuntimeError:  # freed: one failure stands for all of the node
+            break
+        found.extend(value if isinstance(value, (tuple, list)) else [value])
+    if hasattr(node, "saved_tensors"):  # a torch.autograd.Function
+        try:
+            found.extend(node.saved_tensors)
+        except RuntimeError:
+            pass
+    return [v for v in found if isinstance(v, torch.Tensor) and v.layout is torch.strided]
+
+
+def _is_parameter(tensor):
+    return tensor.is_leaf and tensor.requires_grad
+
+
+def _address(tensor):
+    return tensor.storage().data_ptr()

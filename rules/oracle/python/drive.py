@@ -1,0 +1,343 @@
+"""Runs marked programs and says what they did. One line of JSON in for each
+program, one out.
+
+Each run is a process of its own, forked from this one after PyTorch was imported,
+so that a run starts from the same state and nothing that it leaks is in the next
+one's counts.
+"""
+
+import ast
+import asyncio
+import gc
+import inspect
+import io
+import json
+import os
+import random
+import re
+import signal
+import sys
+import types
+import warnings
+
+import numpy
+import torch
+
+import behaviour
+import marks
+import scenes
+import standins
+import watch
+
+SHORT, LONG = 12, 360  # iterations compared; the longer one when a short run grows
+SECONDS = 10  # for one run, which may wait for something for ever
+NO_END = "no end after some seconds"
+TRIES = 8  # shapes of one scene
+
+
+class Program:
+    def __init__(self, request):
+        self.name, self.source = request["name"], request["source"]
+        self.folder, self.package = request.get("folder", ""), request.get("package", "")
+        self.places = [marks.Place(f) for f in request["findings"]]
+        self.tree = marks.marked(self.source, self.places)
+        self.code = compile(self.tree, self.name, "exec")
+        self.comments = _comments(self.source)
+        self.free = _free_names(self.tree)
+
+    def entries(self):
+        """What is run by itself: the script, then functions and classes."""
+        if any(isinstance(node, (ast.For, ast.While, ast.If, ast.With, ast.Try)) for node in self.tree.body):
+            yield "script", 0
+        for node in self.tree.body:
+            if isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)):
+                yield node.name, min([node.lineno] + [d.lineno for d in node.decorator_list])
+
+    def cuts(self, but=None, peaks=True):
+        """The places to cut: all but one, with or without those that only cost a
+        peak."""
+        return {p.id: p.cut for p in self.places if p.id != but and p.cut and (peaks or not p.peak)}
+
+
+def _comments(source):
+    """By the line after them, the statements of comments that say how to run."""
+    found, pending = {}, {"once": [], "run": []}
+    for number, line in enumerate(source.split("\n"), 1):
+        m = re.match(r"# (once|run): (.*)$", line)
+        if m:
+            pending[m[1]].append(m[2])
+            continue
+        if any(pending.values()):
+            found[number] = pending
+            pending = {"once": [], "run": []}
+    return found
+
+
+class Run:
+    """One run of one entry."""
+
+    def __init__(self, program, entry, line, scene, length, cuts):
+        self.program, self.entry = program, entry
+        self.comment = program.comments.get(line)
+        self.watch = watch.Watch(length, cuts) if cuts is not None else watch.Blind(length)
+        self.scene = standins.Scene(self.watch.iterations, **scene, length=length + 2)
+        self.record = behaviour.Record()
+
+    def start(self):
+        torch.manual_seed(0)
+        random.seed(0)
+        numpy.random.seed(0)
+        module = types.ModuleType("__main__" if self.entry == "script" else "program")
+        sys.modules[module.__name__] = module
+        vars(module).update(self.watch.names(), print=self.record.print)
+        if self.program.folder:
+            sys.path.insert(0, self.program.folder)
+            module.__package__ = self.program.package
+        sys.argv = [self.program.name]
+        cast = scenes.Cast(self.scene, module)
+        for name in self.program.free:
+            try:
+                vars(module)[name] = cast.by_name(name)
+            except scenes.NoStandIn:
+                continue
+        try:
+            self.watch.backward()
+            exec(self.program.code, vars(module))
+            if self.entry != "script":
+                self.watch.growth.clear()
+                self.watch.visits.clear()
+                self.call(module, cast)
+        except watch.Enough:
+            pass
+        own = [v for v in vars(module).values() if isinstance(v, torch.nn.Module)]
+        self.record.models(self.scene.models + own)
+
+    def call(self, module, cast):
+        if self.comment:
+            scope = scenes.Scope(cast, module)
+            exec("\n".join(self.comment["once"]), vars(module), scope)
+            body = compile("\n".join(self.comment["run"]), "run", "exec")
+            self.repeat(lambda: exec(body, vars(module), scope))
+            return
+        entry = getattr(module, self.entry)
+        if inspect.isclass(entry):
+            if not issubclass(entry, torch.nn.Module):
+                raise scenes.NoStandIn("how to use this class is not known")
+            self.train(cast.instance(entry), cast)
+            return
+        self.repeat(lambda: self.finish(entry(*cast.arguments(entry))))
+
+    def repeat(self, call):
+        """Calls once; where no loop in there ran long enough, the calls are the
+        iterations."""
+        self.watch.loop("calls")
+        call()
+        if self.watch.growth:
+            return
+        for _ in range(self.watch.length + 2):
+            self.watch.iteration("calls")
+            call()
+
+    def train(self, model, cast):
+        """What a loop that trains a module does with it."""
+        optimizer = torch.optim.SGD(list(model.parameters()) or [torch.nn.Parameter(torch.zeros(1))], lr=1e-3)
+
+        def step():
+            out = model(*cast.arguments(type(model).forward, skip=1))
+            loss = sum(t.float().mean() for t in behaviour.tensors(out) if t.requires_grad)
+            if isinstance(loss, torch.Tensor):
+                optimizer.zero_grad()
+                loss.backward()
+                optimizer.step()
+
+        self.repeat(step)
+
+    def finish(self, result):
+        """Takes what a call gives, to its end where it is given bit by bit."""
+        if inspect.iscoroutine(result):
+            result = asyncio.run(result)
+        if hasattr(result, "__next__"):
+            for i, value in enumerate(result):
+                self.record.result(value)
+                if i > self.watch.length + 2:
+                    break
+            return
+        self.record.result(result)
+
+
+def _free_names(tree):
+    """Names that a module reads and neither it nor Python defines."""
+    bound, read = set(dir(__builtins__)), set()
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Name):
+            (read if isinstance(node.ctx, ast.Load) else bound).add(node.id)
+        elif isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)):
+            bound.add(node.name)
+        elif isinstance(node, ast.arg):
+            bound.add(node.arg)
+        elif isinstance(node, ast.alias):
+            bound.add((node.asname or node.name).split(".")[0])
+        elif isinstance(node, ast.ExceptHandler) and node.name:
+            bound.add(node.name)
+        elif isinstance(node, (ast.MatchAs, ast.MatchStar)) and node.name:
+            bound.add(node.name)
+    return sorted(read - bound)
+
+
+def forked(work):
+    """What work() returns, from a process of its own; None if it has no end."""
+    reader, writer = os.pipe()
+    child = os.fork()
+    if child:
+        os.close(writer)
+        with os.fdopen(reader) as f:
+            text = f.read()
+        os.waitpid(child, 0)
+        return json.loads(text) if text else None
+    try:
+        os.close(reader)
+        signal.alarm(SECONDS)
+        gc.freeze()  # what is to be counted is made from here on
+        sys.stdout = sys.stderr = io.StringIO()
+        warnings.simplefilter("ignore")
+        answer = work()
+        with os.fdopen(writer, "w") as f:
+            json.dump(answer, f)
+    finally:
+        os._exit(0)
+
+
+def attempt(run):
+    """Runs, and returns what went wrong."""
+    try:
+        run.start()
+    except (Exception, SystemExit) as e:
+        return f"{type(e).__name__}: {str(e)[:300]}"
+    return ""
+
+
+def outcome(run):
+    def work():
+        error = attempt(run)
+        return {
+            "error": error,
+            "visits": run.watch.visits,
+            "growth": run.watch.growths(),
+            "peak": run.watch.peak,
+            "freed": run.watch.freed,
+            "behaviour": run.record.parts,
+        }
+
+    nothing = {"error": NO_END, "visits": {}, "growth": {}, "behaviour": {}}
+    return forked(work) or nothing
+
+
+def scene_for(program, entry, line):
+    """The first scene in which an entry runs, and why the first one failed if
+    there is none. All are tried in one process."""
+
+    def work():
+        first = ""
+        for scene in scenes.scenes():
+            for _ in range(TRIES):
+                error = attempt(Run(program, entry, line, scene, 3, None))
+                if not error or "second time" in error:  # the latter is what a finding may be about
+                    return scene, ""
+                first = first or error
+                if error.startswith(("NoStandIn", "ModuleNotFoundError", "ImportError")):
+                    return None, error
+                scene = scenes.adapted(scene, error)
+                if scene is None:
+                    break
+        return None, first
+
+    return forked(work) or (None, NO_END)
+
+
+def run(program, entry, line, scene, length, cuts):
+    return outcome(Run(program, entry, line, scene, length, cuts))
+
+
+def settled(program, entry, line, scene, rest):
+    """A run with cuts, made long if the short one grows: many a loop empties
+    what it keeps, or has it full, after a number of steps only."""
+    if not rest["error"] and any(max(rate[:2]) > 0 for rate in rest["growth"].values()):
+        return run(program, entry, line, scene, LONG, program.cuts(peaks=False))
+    return rest
+
+
+def measure(program, entry, line, scene):
+    """Runs an entry as it is, then with cuts: every place that keeps something,
+    every place at all, and every one but one."""
+    at = program, entry, line, scene
+    plain = run(*at, SHORT, {})
+    report = {"entry": entry, "scene": scene, "plain": plain, "rest": plain, "cut": plain, "alone": {}}
+    visited = [p for p in program.places if str(p.id) in plain["visits"] and p.cut]
+    keep = [p for p in visited if not p.peak]
+    peak = [p for p in visited if p.peak]
+    if keep:
+        report["rest"] = report["cut"] = run(*at, SHORT, program.cuts(peaks=False))
+    if peak:
+        report["cut"] = run(*at, SHORT, program.cuts())
+    for place in keep:
+        report["alone"][place.id] = plain if len(keep) == 1 else run(*at, SHORT, program.cuts(place.id, peaks=False))
+    for place in peak:
+        report["alone"][place.id] = plain if len(visited) == 1 else run(*at, SHORT, program.cuts(place.id))
+    report["long"] = settled(*at, report["rest"])
+    return report
+
+
+def examine(request):
+    program = Program(request)
+    variants = [(v["label"], Program({**request, **v})) for v in request.get("variants") or ()]
+    reports = []
+    for entry, line in program.entries():
+        scene, error = scene_for(program, entry, line)
+        if scene is None:
+            reports.append({"entry": entry, "error": error})
+            continue
+        report = measure(program, entry, line, scene)
+        report["variants"] = {}
+        for label, variant in variants:
+            lines = dict(variant.entries())
+            if entry not in lines or not report["alone"]:
+                continue
+            at = variant, entry, lines[entry], scene
+            after = run(*at, SHORT, {})
+            after["same"] = behaviour.compare(report["plain"]["behaviour"], after["behaviour"])
+            rest = run(*at, SHORT, variant.cuts(peaks=False)) if variant.places else after
+            after["long"] = settled(*at, rest)
+            report["variants"][label] = after
+        reports.append(report)
+    for report in reports:
+        _strip(report)
+    return {"name": program.name, "places": [p.id for p in program.places if p.found], "entries": reports}
+
+
+def _strip(report):
+    """Leaves out what was only needed to compare."""
+    for value in list(report.values()):
+        if isinstance(value, dict):
+            value.pop("behaviour", None)
+            _strip(value)
+
+
+def main():
+    torch.set_num_threads(1)
+    standins.pretend_devices()
+    torch.zeros(1, requires_grad=True).sum().backward()  # what PyTorch makes once
+    sys.modules["probe"] = types.ModuleType("probe")  # of programs that were measured otherwise
+    sys.modules["probe"].tick = sys.modules["probe"].note = lambda *_: None
+    gc.collect()
+    gc.freeze()
+    for line in sys.stdin:
+        request = json.loads(line)
+        try:
+            answer = examine(request)
+        except Exception as e:  # one program must not end the others
+            answer = {"name": request["name"], "error": f"{type(e).__name__}: {e}", "entries": []}
+        print(json.dumps(answer), flush=True)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,131 @@
+"""Marks a program so that a run can be watched.
+
+Two kinds of marks go into the syntax tree. The expression of each finding passes
+through a function that can *cut* it: take from it what the finding says it keeps.
+Whatever growth ends when one expression is cut was kept there. And each iteration
+of each loop is announced, which is where things are counted.
+"""
+
+import ast
+
+AT, BEFORE, AFTER, DECORATE = "__at__", "__before__", "__after__", "__decorate__"
+LOOP, ITERATION, ITERATIONS = "__loop__", "__iteration__", "__iterations__"
+
+
+class Place:
+    """A finding's expression: from (line, column) to (line, column), lines from
+    one and columns in bytes from zero, as in the syntax tree."""
+
+    def __init__(self, finding):
+        self.id = finding["id"]
+        self.start, self.end = tuple(finding["start"]), tuple(finding["end"])
+        self.cut, self.peak = finding["cut"], finding["peak"]
+        self.found = False
+
+    def is_at(self, node):
+        return self.start == _start(node) and self.end == _end(node)
+
+    def is_in(self, node):
+        return _start(node) <= self.start and self.end <= _end(node)
+
+
+def _start(node):
+    return node.lineno, node.col_offset
+
+
+def _end(node):
+    return node.end_lineno, node.end_col_offset
+
+
+def marked(source, places):
+    """The syntax tree of a program with marks."""
+    tree = ast.parse(source)
+    _settle(tree, places)
+    tree = ast.fix_missing_locations(_Marker(places).visit(tree))
+    return tree
+
+
+def _settle(tree, places):
+    """Moves each place to the expression that stands for it: the smallest one
+    that has all of it. What is stored stands for where it is stored."""
+    for place in places:
+        best = None
+        for node in ast.walk(tree):
+            if isinstance(node, ast.keyword) and place.is_at(node):
+                node = node.value
+            elif isinstance(node, (ast.Assign, ast.AnnAssign)) and node.value is not None and _targets(node, place):
+                node = node.value
+            elif not isinstance(node, ast.expr) or not _is_read(node) or not place.is_in(node):
+                continue
+            if best is None or _start(best) <= _start(node) and _end(node) <= _end(best):
+                best = node
+        if best is None:
+            continue
+        if any(best in getattr(node, "decorator_list", ()) for node in ast.walk(tree)):
+            place.cut = "uncached"
+        place.start, place.end, place.found = _start(best), _end(best), True
+
+
+def _is_read(node):
+    return isinstance(getattr(node, "ctx", None) or ast.Load(), ast.Load)
+
+
+def _targets(assignment, place):
+    targets = assignment.targets if isinstance(assignment, ast.Assign) else [assignment.target]
+    return any(place.is_in(target) for target in targets)
+
+
+class _Marker(ast.NodeTransformer):
+    def __init__(self, places):
+        self.places = {}
+        for place in places:
+            if place.found:
+                self.places.setdefault((place.start, place.end), []).append(place)
+        self.loops = 0
+
+    def visit(self, node):
+        marked = super().visit(node)
+        if isinstance(node, ast.expr) and _is_read(node):
+            for place in self.places.pop((_start(node), _end(node)), ()):
+                marked = _wrapped(marked, place)
+        return marked
+
+    def visit_Constant(self, node):
+        if isinstance(node.value, str) and node.value.split(":")[0] == "cuda":
+            return ast.copy_location(ast.Constant("cpu"), node)
+        return node
+
+    def visit_JoinedStr(self, node):
+        if node.values and isinstance(node.values[0], ast.Constant) and str(node.values[0].value).startswith("cuda:"):
+            return ast.copy_location(ast.Constant("cpu"), node)
+        return self.generic_visit(node)
+
+    def visit_For(self, node):
+        self.generic_visit(node)
+        self.loops += 1
+        node.body.insert(0, ast.Expr(_call(ITERATION, ast.Constant(self.loops))))
+        return [ast.copy_location(ast.Expr(_call(LOOP, ast.Constant(self.loops))), node), node]
+
+    visit_While = visit_AsyncFor = visit_For
+
+    def visit_comprehension(self, node):
+        self.generic_visit(node)
+        if not node.is_async:
+            self.loops += 1
+            node.iter = _call(ITERATIONS, ast.Constant(self.loops), node.iter)
+        return node
+
+
+def _wrapped(expression, place):
+    mark = ast.Constant(place.id)
+    if place.cut == "uncached":
+        call = _call(DECORATE, mark, expression)
+    elif place.cut == "record":
+        call = _call(AFTER, mark, _call(BEFORE, ast.Constant(place.id)), expression)
+    else:
+        call = _call(AT, mark, expression)
+    return ast.copy_location(call, expression)
+
+
+def _call(name, *arguments):
+    return ast.Call(ast.Name(name, ast.Load()), list(arguments), [])
