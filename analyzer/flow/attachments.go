@@ -50,6 +50,7 @@ type attachment struct {
 	cycle    *HookCycle
 	lasting  *LastingHook
 	repeats  *loop // in whose iterations the lasting hook is registered
+	holders  []holder
 }
 
 // hookTensor registers a hook on a tensor, or on the node that made it.
@@ -61,12 +62,19 @@ func (in *interpreter) hookTensor(n, receiver syntax.NodeID, obj *Value, args ar
 	if hook == nil || in.dry {
 		return object(handle)
 	}
+	in.noteHolders(r)
 	if in.areParameters(in.shallow(obj)) {
 		in.lasts(r, obj)
 	} else if in.sure(obj.atoms) >= Likely && !in.allLeaves(in.originsOf(obj.atoms)) {
 		in.closesCycle(r, obj, args.source(0, "hook", n))
 	}
 	return object(handle)
+}
+
+// isNode reports whether an expression is the node of the graph that made a
+// tensor.
+func isNode(t *syntax.Tree, n syntax.NodeID) bool {
+	return t.Kind(n) == syntax.Attribute && t.Text(t.Child(n, syntax.FieldAttribute)) == "grad_fn"
 }
 
 // attach is the attachment that made a handle.
@@ -230,7 +238,7 @@ func isWithin(f, outer *frame) bool {
 func (in *interpreter) closesCycle(r *attachment, obj *Value, expr syntax.NodeID) {
 	t := in.tree()
 	receiver := r.receiver
-	if t.Kind(receiver) == syntax.Attribute && t.Text(t.Child(receiver, syntax.FieldAttribute)) == "grad_fn" {
+	if isNode(t, receiver) {
 		receiver = t.Child(receiver, syntax.FieldObject)
 	}
 	own := in.placeOf(receiver)

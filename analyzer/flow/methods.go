@@ -33,7 +33,7 @@ func (in *interpreter) methodCall(n, receiver syntax.NodeID, obj *Value, name st
 	if in.definesMethod(obj, name) || in.isLibrary(obj) {
 		return nil
 	}
-	if name == "register_hook" && len(args.values()) == 1 && (obj.is(KindTensor) || in.sure(obj.atoms) >= Likely) {
+	if name == "register_hook" && len(args.values()) == 1 && (obj.is(KindTensor) || in.sure(obj.atoms) >= Likely || isNode(in.tree(), receiver)) {
 		return in.hookTensor(n, receiver, obj, args)
 	}
 	if torch.BackwardMethods[name] {

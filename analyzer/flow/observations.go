@@ -7,6 +7,7 @@ type Observed struct {
 	Contexts   []ContextAttribute
 	Cycles     []HookCycle
 	Hooks      []LastingHook
+	Holders    []HookedObject
 	Recoveries []Recovery
 	Exceptions []KeptException
 }
@@ -51,6 +52,7 @@ func (in *interpreter) observed() Observed {
 		Contexts:   in.contextFacts(),
 	}
 	out.Cycles, out.Hooks = in.hookFacts()
+	out.Holders = in.hookedObjects()
 	out.Recoveries, out.Exceptions = in.exceptionFacts()
 	return out
 }

@@ -28,6 +28,9 @@ func run(p *rules.Pass) {
 	for _, c := range p.Facts.Cycles {
 		p.Report(cycle(c))
 	}
+	for _, h := range p.Facts.Holders {
+		p.Report(holder(h))
+	}
 	for _, l := range p.Facts.Hooks {
 		p.Report(lasting(l))
 	}
@@ -57,6 +60,21 @@ func cycle(c flow.HookCycle) rules.Finding {
 	}
 	f.Message = fmt.Sprintf("This hook on %s closes a cycle that no garbage collector sees: %s, so %s in device memory for good. Let the hook use a detached copy, or remove it after the backward.", tensor, how, times)
 	return f
+}
+
+// holder is the finding of an object that a hook on a tensor refers to, and that
+// keeps what another hook is given.
+func holder(h flow.HookedObject) rules.Finding {
+	target := retention.Code(h.Target)
+	return rules.Finding{
+		Span: h.Stored.Span(), Severity: rules.Hint, Memory: rules.Device, Keeps: rules.Graph, Confidence: rules.Medium,
+		Message: fmt.Sprintf("%s keeps what the backward pass gave until the next one, and a hook on a tensor refers to its object by `%s`: "+
+			"a backward with `create_graph=True` makes that a cycle which no garbage collector sees. Clear it once it was read, or let the hook refer to the object weakly.", target, h.Captured),
+		Evidence: []rules.Evidence{
+			retention.Step(h.Registered, "the hook that stores it is registered here"),
+			retention.Step(h.Holds, "the graph holds this hook, which refers to `"+h.Captured+"`"),
+		},
+	}
 }
 
 // lasting is the finding of a hook that is never removed.
