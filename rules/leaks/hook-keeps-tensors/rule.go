@@ -67,7 +67,7 @@ func cycle(c flow.HookCycle) rules.Finding {
 func holder(h flow.HookedObject) rules.Finding {
 	target := retention.Code(h.Target)
 	return rules.Finding{
-		Span: h.Stored.Span(), Severity: rules.Hint, Memory: rules.Device, Keeps: rules.Graph, Confidence: rules.Medium,
+		Span: h.Stored.Span(), Severity: rules.Hint, Memory: rules.Peak, Keeps: rules.Graph, Confidence: rules.Medium,
 		Message: fmt.Sprintf("%s keeps what the backward pass gave until the next one, and a hook on a tensor refers to its object by `%s`: "+
 			"a backward with `create_graph=True` makes that a cycle which no garbage collector sees. Clear it once it was read, or let the hook refer to the object weakly.", target, h.Captured),
 		Evidence: []rules.Evidence{
