@@ -217,15 +217,23 @@ func (v *snapshot) pages(doc part, findings []rules.Finding) []*protocol.CodeAct
 // the form that it understands. It fails if a file is not open: nobody could
 // tell whether it is still the one that the edits were made for.
 func (v *snapshot) workspaceEdit(p *program, edits []rules.FileEdit) (*protocol.WorkspaceEdit, bool) {
+	return v.editOf(edits, func(path string) (*program, bool) {
+		if path == p.path {
+			return p, true
+		}
+		return v.file(path)
+	})
+}
+
+// editOf makes the client apply edits of programs that owner finds by the paths
+// in the edits.
+func (v *snapshot) editOf(edits []rules.FileEdit, owner func(path string) (*program, bool)) (*protocol.WorkspaceEdit, bool) {
 	var order []*document
 	changes := make(map[uri.URI][]protocol.TextEdit)
 	for _, e := range edits {
-		target := p
-		if e.Path != p.path {
-			var open bool
-			if target, open = v.file(e.Path); !open {
-				return nil, false
-			}
+		target, ok := owner(e.Path)
+		if !ok {
+			return nil, false
 		}
 		doc, local, ok := target.edit(e.Edit)
 		if !ok {

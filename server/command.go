@@ -14,7 +14,8 @@ const (
 	explainCommand  = "graphleak.explain"  // the page about a rule or a failure
 	searchCommand   = "graphleak.search"   // pages about an error message or words
 	scanCommand     = "graphleak.scanWorkspace"
-	pageCommand     = "graphleak.openPage" // show the page about a rule in a browser
+	fixCommand      = "graphleak.fixWorkspace" // apply all safe fixes of all files
+	pageCommand     = "graphleak.openPage"     // show the page about a rule in a browser
 )
 
 // executeCommand runs one of the server's commands.
@@ -50,6 +51,14 @@ func (s *server) executeCommand(ctx context.Context, view *snapshot, params *pro
 		ctx, work := s.progress.begin(ctx, s, params.WorkDoneToken, "Checking the workspace")
 		defer work.end()
 		result, err := s.scan.all(ctx, view, work.report)
+		if err != nil {
+			return nil, err
+		}
+		return json.Marshal(result)
+	case fixCommand:
+		ctx, work := s.progress.begin(ctx, s, params.WorkDoneToken, "Fixing the workspace")
+		defer work.end()
+		result, err := s.fixWorkspace(ctx, view, work.report)
 		if err != nil {
 			return nil, err
 		}

@@ -47,7 +47,7 @@ func (s *server) initialize(_ context.Context, _ *snapshot, params *protocol.Ini
 			DocumentLinkProvider: &protocol.DocumentLinkOptions{},
 			ExecuteCommandProvider: protocol.ExecuteCommandOptions{
 				WorkDoneProgressOptions: protocol.WorkDoneProgressOptions{WorkDoneProgress: &yes},
-				Commands:                []string{diagnoseCommand, explainCommand, searchCommand, scanCommand, pageCommand},
+				Commands:                []string{diagnoseCommand, explainCommand, searchCommand, scanCommand, fixCommand, pageCommand},
 			},
 			Workspace: &protocol.WorkspaceOptions{
 				WorkspaceFolders: &protocol.WorkspaceFoldersServerCapabilities{
@@ -98,6 +98,7 @@ func clientAbilities(c protocol.ClientCapabilities, encoding text.Encoding) abil
 		a.documentChanges = is(w.WorkspaceEdit.DocumentChanges)
 	}
 	if w := c.Workspace; w != nil {
+		a.appliesEdits = is(w.ApplyEdit)
 		a.configuration = is(w.Configuration)
 		if w.Diagnostics != nil {
 			a.refreshes = is(w.Diagnostics.RefreshSupport)

@@ -26,7 +26,7 @@ func TestInitializeTellsWhatTheServerCanDo(t *testing.T) {
 	assert.Equal(t, protocol.Boolean(true), c.HoverProvider)
 	assert.Equal(t, []protocol.CodeActionKind{"quickfix", "source.fixAll.graphleak"},
 		c.CodeActionProvider.(*protocol.CodeActionOptions).CodeActionKinds)
-	assert.Equal(t, []string{"graphleak.diagnose", "graphleak.explain", "graphleak.search", "graphleak.scanWorkspace", "graphleak.openPage"}, c.ExecuteCommandProvider.Commands)
+	assert.Equal(t, []string{"graphleak.diagnose", "graphleak.explain", "graphleak.search", "graphleak.scanWorkspace", "graphleak.fixWorkspace", "graphleak.openPage"}, c.ExecuteCommandProvider.Commands)
 	assert.True(t, *c.Workspace.WorkspaceFolders.Supported)
 }
 

@@ -206,6 +206,7 @@ func (v *snapshot) roots() []string {
 type abilities struct {
 	encoding           text.Encoding
 	documentChanges    bool // versioned workspace edits
+	appliesEdits       bool // that the server asks for
 	relatedInformation bool
 	markdown           bool // in hovers
 

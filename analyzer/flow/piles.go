@@ -56,6 +56,8 @@ type Piled struct {
 	// Alone says that the expression is the tensor, and not something that
 	// holds it.
 	Alone bool
+	// Tensor says that it is a tensor each time.
+	Tensor bool
 	// From is where a model gave it or where it was moved to its device, if
 	// that is in the text.
 	From *Location
@@ -67,6 +69,7 @@ type piled struct {
 	memory *memory
 	alone  bool
 	scalar bool
+	tensor bool
 }
 
 // pile is a store that makes a collection grow in a loop by tensors without a
@@ -104,7 +107,7 @@ func (in *interpreter) piledIn(n syntax.NodeID, found []piled, depth int) []pile
 		return found
 	}
 	if m := in.heldMemory(v, 0); m != nil {
-		found = append(found, piled{n, m, len(v.elements) == 0 && v.is(KindTensor|KindUnknown), v.size == torch.Scalar})
+		found = append(found, piled{n, m, len(v.elements) == 0 && v.is(KindTensor|KindUnknown), v.size == torch.Scalar, v.isTensor() || in.isIndexed(n)})
 	}
 	return found
 }
@@ -212,7 +215,8 @@ func (in *interpreter) pileFact(ps []*pile) (Pile, bool) {
 		if !l.encloses(mem.made) {
 			continue
 		}
-		tensor := Piled{Location: Location{m, part.expr}, Device: mem.device, Extent: mem.extent, Part: mem.part, Alone: part.alone}
+		tensor := Piled{Location: Location{m, part.expr}, Device: mem.device, Extent: mem.extent, Part: mem.part, Alone: part.alone,
+			Tensor: part.tensor || in.usedAs(Location{m, part.expr}, true) || part.expr == e.expr && in.joinedLater(Location{m, e.target}, Location{m, part.expr})}
 		if mem.at.module != nil {
 			tensor.From = &Location{mem.at.module, mem.at.node}
 		}

@@ -37,6 +37,27 @@ func (in *interpreter) usedAs(l Location, number bool) bool {
 	return false
 }
 
+// isIndexed reports whether n is an element or a part by several indices at once,
+// x[:, 0], or made of one by methods of tensors. What a model gives and takes that
+// is a tensor.
+func (in *interpreter) isIndexed(n syntax.NodeID) bool {
+	t := in.tree()
+	for t.Kind(n) == syntax.Call {
+		f := t.Child(n, syntax.FieldFunction)
+		if _, ok := torch.Method(in.calleeName(n)); !ok || t.Kind(f) != syntax.Attribute {
+			return false
+		}
+		n = t.Child(f, syntax.FieldObject)
+	}
+	indices := 0
+	for c := range t.Children(n) {
+		if t.Role(c) == syntax.FieldSubscript {
+			indices++
+		}
+	}
+	return t.Kind(n) == syntax.Subscript && indices > 1
+}
+
 // joinedLater reports whether the elements of a list are joined to one tensor:
 // each of them is one.
 func (in *interpreter) joinedLater(list, stored Location) bool {

@@ -38,6 +38,13 @@ func eachTensor(pile flow.Pile, tensors []flow.Piled, method string, make func(w
 	}
 	fix := make(what)
 	fix.Edits = call(parts, method)
+	for _, t := range tensors {
+		if !t.Tensor {
+			fix.Safety = rules.Unsafe
+			fix.Title += fmt.Sprintf(" (check that %s is a tensor each time)", source(t.Location))
+			break
+		}
+	}
 	return []rules.Fix{fix}
 }
 

@@ -15,6 +15,11 @@ import (
 func CopyViews(p *rules.Pass, pile flow.Pile, views []flow.Piled, onDevice bool) []rules.Fix {
 	copies := eachTensor(pile, views, ".clone()", func(what string) rules.Fix {
 		fix := rules.Fix{Title: fmt.Sprintf("Store a copy of %s", what), Safety: rules.Safe}
+		if u := (uses{module: p.Module, target: pile.Target, loop: pile.Loop, collects: true}); u.changesElements() {
+			fix.Safety = rules.Unsafe
+			fix.Title += " (what is written into it no longer shows in the whole)"
+			return fix
+		}
 		for _, v := range views {
 			if v.Whole == nil || changes(*v.Whole) {
 				fix.Safety = rules.Unsafe
