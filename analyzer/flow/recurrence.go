@@ -66,7 +66,7 @@ func (in *interpreter) noteReuse(n syntax.NodeID, reached atoms, retain bool) {
 // has changed the parameters since. It is nil where there is none.
 func (in *interpreter) reuseOf(g *growth) *reuse {
 	e := g.event
-	if !e.alone || e.collect {
+	if e.collect {
 		return nil
 	}
 	r := in.reuses[in.header(atomChained, g.loop, e.place)]

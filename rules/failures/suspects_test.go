@@ -171,6 +171,33 @@ def train(net: Net, loader, optimizer):
 	assert.Equal(t, "Fix GL405 in train.py:12", got.Fix[0].Title)
 }
 
+// A sum that nothing runs backward on keeps nodes, but makes no backward raise; a
+// state that is added to the next one does.
+func TestWhatCannotMakeABackwardRaiseIsNoSuspect(t *testing.T) {
+	const script = `import torch
+from torch import nn
+
+
+def train(cell: nn.Linear, head: nn.Linear, loader, optimizer):
+    state = torch.zeros(8, 32)
+    total = 0.0
+    for x in loader:
+        state = torch.sigmoid(cell(x) + state)
+        loss = head(state).mean()
+        optimizer.zero_grad()
+        loss.backward()
+        optimizer.step()
+        total += loss
+`
+	log := "Traceback (most recent call last):\n  File \"/app/train.py\", line 12, in train\n    loss.backward()\n" +
+		"RuntimeError: Trying to backward through the graph a second time (or directly access saved tensors after they have already been freed).\n"
+	got := inProject(t, log, "train.py", script)
+	assert.Equal(t, "autograd.backward-twice", got.Failure)
+	require.Len(t, got.Suspects, 1)
+	assert.Equal(t, "GL405", got.Suspects[0].Code)
+	assert.Equal(t, 9, got.Suspects[0].Range.Start.Line)
+}
+
 // What a backward leaves of each step's graph is host memory.
 func TestProcessThatRanOutOfHostMemoryIsTracedToItsCause(t *testing.T) {
 	const script = `import torch.nn.functional as F

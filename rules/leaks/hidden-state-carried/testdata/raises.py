@@ -31,3 +31,28 @@ def retained_but_stepped(loader):
         optimizer.zero_grad()
         loss.backward(retain_graph=True)
         optimizer.step()
+
+
+def added_to_the_next_state(loader):
+    cell = nn.Linear(16, 32)
+    head = nn.Linear(32, 4)
+    optimizer = torch.optim.SGD([*cell.parameters(), *head.parameters()], lr=0.1)
+    state = torch.zeros(8, 32)
+    for x, y in loader:
+        state = torch.sigmoid(cell(x) + state)  # want: GL405 hint graph
+        loss = F.cross_entropy(head(state), y)
+        optimizer.zero_grad()
+        loss.backward()
+        optimizer.step()
+
+
+def sum_of_all_so_far(loader):
+    """Each backward runs through the losses of the iterations before."""
+    net = nn.Linear(16, 4)
+    optimizer = torch.optim.SGD(net.parameters(), lr=0.1)
+    total = 0.0
+    for x, y in loader:
+        total += F.cross_entropy(net(x), y)  # want: GL405 hint graph
+        optimizer.zero_grad()
+        total.backward()
+        optimizer.step()

@@ -134,3 +134,29 @@ def gradient_descent_on_an_input(model: nn.Module, x, y, steps=40, rate=0.01):
         (gradient,) = torch.autograd.grad(loss, x)
         x = (x - rate * gradient.sign()).detach().requires_grad_(True)
     return x
+
+
+def sum_of_four(loader):
+    net = nn.Linear(16, 4)
+    optimizer = torch.optim.SGD(net.parameters(), lr=0.1)
+    total = 0.0
+    for i, (x, y) in enumerate(loader):
+        total = total + F.cross_entropy(net(x), y)
+        if (i + 1) % 4 == 0:
+            optimizer.zero_grad()
+            total.backward()
+            optimizer.step()
+            total = 0.0
+
+
+def state_added_to_and_cut_with_its_backward(loader):
+    cell = nn.Linear(16, 32)
+    optimizer = torch.optim.SGD(cell.parameters(), lr=0.1)
+    state = torch.zeros(8, 32)
+    for i, (x, _) in enumerate(loader):
+        state = torch.sigmoid(cell(x) + state)
+        if i % 16 == 15:
+            optimizer.zero_grad()
+            state.mean().backward()
+            optimizer.step()
+            state = state.detach()
