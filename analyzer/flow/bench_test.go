@@ -141,7 +141,7 @@ func benchWorkspace() map[string]string {
 	return files
 }
 
-// open is the workspace as files that are open in an editor.
+// benchOpen is the workspace as files that are open in an editor.
 func benchOpen(b *testing.B, files map[string]string) (*names.Disk, *flow.Workspace) {
 	disk := names.NewDisk(func(path string) ([]byte, bool) {
 		src, ok := files[path]
@@ -188,10 +188,10 @@ func BenchmarkEdit(b *testing.B) {
 	files[path] += strings.ReplaceAll(strings.ReplaceAll(script()[len(imports):], "class Meter", "class Second"), "def epoch", "def again")
 	_, workspace := benchOpen(b, files)
 	edit := func(i int) {
-		src := strings.Replace(files[path], "step % 10 == 0", fmt.Sprintf("step %% %d == 0", 10+i), 1)
-		module, err := workspace.Module(b.Context(), "", []byte(src))
+		files[path] = strings.Replace(files[path], fmt.Sprintf("step %% %d == 0", 10+i), fmt.Sprintf("step %% %d == 0", 11+i), 1)
+		module, err := workspace.Module(b.Context(), path, []byte(files[path]))
 		require.NoError(b, err)
-		_, err = workspace.Analyze(b.Context(), names.NewModule(path, module.Tree))
+		_, err = workspace.Analyze(b.Context(), module)
 		require.NoError(b, err)
 	}
 	edit(0)

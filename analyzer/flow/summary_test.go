@@ -135,6 +135,23 @@ func TestSummaryFollowsEdits(t *testing.T) {
 
 // TestSummariesOfRecursions asks for functions that call each other in either
 // order.
+func TestSummariesOfEditedFilesAreForgotten(t *testing.T) {
+	net := "class Net(nn.Module):\n    def __init__(self):\n        super().__init__()\n        self.fc = nn.Linear(3, 3)\n    def forward(self, x):\n        return self.fc(x)\n"
+	m := newInMemory(map[string]string{
+		"/w/tools.py": torchImports + "def f(build, x):\n    return build()(x)\n",
+		"/w/main.py":  torchImports + "from tools import f\n" + net + "for x in data:\n    f(Net, x)\n    Net()(x)\n",
+	})
+	m.growths(t, "/w/main.py")
+	require.NotEmpty(t, m.uses("f"))
+	kept, about := len(m.summaries), len(m.about)
+	for range 5 {
+		m.files["/w/main.py"] += "\n"
+		m.growths(t, "/w/main.py")
+	}
+	assert.Len(t, m.summaries, kept)
+	assert.Len(t, m.about, about)
+}
+
 func TestSummariesOfRecursions(t *testing.T) {
 	const tools = torchImports + `def even(n, x):
     return x if n == 0 else odd(n - 1, x)

@@ -18,12 +18,16 @@ type Workspace struct {
 
 	mu        sync.Mutex
 	summaries map[summaryKey]*summary
+	// newest is the module of each file that was summarised last; about, the
+	// summaries whose key names a module.
+	newest map[string]*names.Module
+	about  map[*names.Module][]summaryKey
 }
 
 // NewWorkspace returns a workspace that follows imports with resolver, and takes
 // what is claimed about functions for true.
 func NewWorkspace(resolver *names.Resolver, claims ...torch.Claim) *Workspace {
-	return &Workspace{resolver: resolver, claims: torch.NewClaims(claims), summaries: map[summaryKey]*summary{}}
+	return &Workspace{resolver: resolver, claims: torch.NewClaims(claims), summaries: map[summaryKey]*summary{}, newest: map[string]*names.Module{}, about: map[*names.Module][]summaryKey{}}
 }
 
 // Module is a Python file of the given text as a module: the one that imports of
@@ -50,13 +54,44 @@ func (w *Workspace) known(key summaryKey) *summary {
 // forgotten, and what is still in use is made again.
 const maxSummaries = 50_000
 
+// keep keeps a summary. With each keystroke a file becomes another module: what
+// was known of the one before is forgotten.
 func (w *Workspace) keep(key summaryKey, s *summary) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	if len(w.summaries) >= maxSummaries {
 		clear(w.summaries)
+		clear(w.newest)
+		clear(w.about)
 	}
+	_, noted := w.summaries[key]
 	w.summaries[key] = s
+	if noted {
+		return
+	}
+	w.note(key.module, key)
+	for _, r := range s.refers {
+		if m, ok := r.(*names.Module); ok && m != key.module {
+			w.note(m, key)
+		}
+	}
+}
+
+// note notes that the key of a summary names a module.
+func (w *Workspace) note(m *names.Module, key summaryKey) {
+	if m == nil {
+		return
+	}
+	if old := w.newest[m.Path]; old != m {
+		for _, k := range w.about[old] {
+			if k != key {
+				delete(w.summaries, k)
+			}
+		}
+		delete(w.about, old)
+		w.newest[m.Path] = m
+	}
+	w.about[m] = append(w.about[m], key)
 }
 
 // importKey is a question to the resolver.
