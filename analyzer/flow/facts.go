@@ -22,6 +22,7 @@ type Facts struct {
 	Checkpoints []Checkpoint
 	Predictions []KeptPredictions
 	Metrics     []Metric
+	Loaders     []WorkerCopies
 	LastValues  []LastValue
 	Observed
 }
@@ -141,7 +142,7 @@ func (in *interpreter) facts() *Facts {
 			cmp.Compare(b.loop.at.node, a.loop.at.node), cmp.Compare(len(b.unfreed), len(a.unfreed)), cmp.Compare(a.order, b.order))
 	})
 	out.Reuses, out.Piles = in.reuseFacts(gs), in.pileFacts()
-	out.Caches, out.Metrics = in.cacheFacts(), in.metricFacts()
+	out.Caches, out.Metrics, out.Loaders = in.cacheFacts(), in.metricFacts(), in.workerCopies()
 	// A store that one caller needs for its backward is right as it is, whatever
 	// other callers do with the result.
 	needed := map[Location]bool{}

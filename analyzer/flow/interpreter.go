@@ -58,6 +58,7 @@ type analysis struct {
 	lastStores  map[codeKey]judgedStore     // by target
 	predictions map[codeKey]KeptPredictions // by the call that makes the trainer
 	metrics     metricUse
+	loaders     map[codeKey]WorkerCopies
 	// activity counts recorded operations, backwards and new modules: a
 	// function that leaves it alone has nothing to do with graphs.
 	activity int
@@ -82,7 +83,7 @@ func newAnalysis(ctx context.Context, w *Workspace, symbols *symbolTable) *analy
 		proved: map[Atom]bool{}, needed: map[Atom]bool{}, escaped: map[Atom]bool{}, freedAt: map[Atom]site{}, retainedAt: map[Atom]site{}, reuses: map[Atom]*reuse{},
 		growths: map[growthKey]*growth{}, piles: map[growthKey]*pile{}, caches: map[codeKey]*cache{}, defined: map[Place]definition{}, seeds: map[Place][]Location{}, histories: map[codeKey]*history{}, listened: map[summaryKey]bool{},
 		observations: newObservations(),
-		evaluations:  newEvaluations(), guards: map[codeKey]IneffectiveGuard{}, checkpoints: map[ObjectID]*checkpoint{}, predictions: map[codeKey]KeptPredictions{}, metrics: newMetricUse(), lastStores: map[codeKey]judgedStore{},
+		evaluations:  newEvaluations(), guards: map[codeKey]IneffectiveGuard{}, checkpoints: map[ObjectID]*checkpoint{}, predictions: map[codeKey]KeptPredictions{}, metrics: newMetricUse(), loaders: map[codeKey]WorkerCopies{}, lastStores: map[codeKey]judgedStore{},
 	}
 	a.atoms = append(a.atoms, atomInfo{})                                                                       // no atom is 0
 	a.objects = []*objectInfo{ledger: {}, kept: {}, retained: {}, gradients: {}, modes: {}, argumentLeaves: {}} // facts about the run

@@ -161,6 +161,7 @@ func (in *interpreter) callTorch(n syntax.NodeID, name string, args arguments) *
 	case loadedObject:
 		return in.loadCheckpoint(n, args)
 	case "torch.utils.data.DataLoader":
+		in.newLoader(n, args)
 		id, _ := in.newObject(objectKey{at: in.site(n), kind: objectUnknown, name: name})
 		return object(id)
 	}

@@ -12,6 +12,7 @@ import (
 	collect "github.com/graphleak/graphleak/rules/leaks/collect-with-graph"
 	creategraph "github.com/graphleak/graphleak/rules/leaks/create-graph-backward"
 	ctxattribute "github.com/graphleak/graphleak/rules/leaks/ctx-attribute"
+	dataset "github.com/graphleak/graphleak/rules/leaks/dataset-of-python-objects"
 	evaluation "github.com/graphleak/graphleak/rules/leaks/evaluation-without-no-grad"
 	ineffective "github.com/graphleak/graphleak/rules/leaks/grad-guard-without-effect"
 	hiddenstate "github.com/graphleak/graphleak/rules/leaks/hidden-state-carried"
@@ -35,7 +36,7 @@ import (
 // All are the rules by code.
 func All() []*rules.Rule {
 	return []*rules.Rule{
-		unused.Rule,
+		unused.Rule,       // GL001
 		accumulate.Rule,   // GL101
 		collect.Rule,      // GL102
 		meter.Rule,        // GL103
@@ -58,5 +59,6 @@ func All() []*rules.Rule {
 		hook.Rule,         // GL404
 		hiddenstate.Rule,  // GL405
 		recovery.Rule,     // GL501
+		dataset.Rule,      // GL601
 	}
 }

@@ -37,7 +37,7 @@ func main() {
 }
 
 var (
-	codeForm = regexp.MustCompile(`^GL[1-9]\d\d$`)
+	codeForm = regexp.MustCompile(`^GL\d{3}$`)
 	nameForm = regexp.MustCompile(`^[a-z]+(-[a-z]+)+$`)
 )
 

@@ -57,23 +57,21 @@ func read(path string) (rule, error) {
 		return rule{}, err
 	}
 	r := rule{Package: file.Name.Name}
+	constants := map[string]string{}
 	ast.Inspect(file, func(n ast.Node) bool {
-		pair, ok := n.(*ast.KeyValueExpr)
-		if !ok {
-			return true
-		}
-		key, isName := pair.Key.(*ast.Ident)
-		value, isText := pair.Value.(*ast.BasicLit)
-		if !isName || !isText || value.Kind != token.STRING {
-			return true
-		}
-		text, err := strconv.Unquote(value.Value)
-		switch {
-		case err != nil:
-		case key.Name == "Code" && r.Code == "":
-			r.Code = text
-		case key.Name == "Name" && r.Name == "":
-			r.Name = text
+		switch n := n.(type) {
+		case *ast.ValueSpec:
+			for i, value := range n.Values {
+				constants[n.Names[i].Name] = textOf(value, constants)
+			}
+		case *ast.KeyValueExpr:
+			switch key, _ := n.Key.(*ast.Ident); {
+			case key == nil:
+			case key.Name == "Code" && r.Code == "":
+				r.Code = textOf(n.Value, constants)
+			case key.Name == "Name" && r.Name == "":
+				r.Name = textOf(n.Value, constants)
+			}
 		}
 		return true
 	})
@@ -84,6 +82,19 @@ func read(path string) (rule, error) {
 		return rule{}, fmt.Errorf("the rule is called %s, its folder is not", r.Name)
 	}
 	return r, nil
+}
+
+// textOf is the text that an expression is, empty if that is not plain.
+func textOf(e ast.Expr, constants map[string]string) string {
+	switch e := e.(type) {
+	case *ast.BasicLit:
+		if text, err := strconv.Unquote(e.Value); err == nil && e.Kind == token.STRING {
+			return text
+		}
+	case *ast.Ident:
+		return constants[e.Name]
+	}
+	return ""
 }
 
 //go:embed skeleton
