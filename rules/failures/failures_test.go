@@ -23,6 +23,7 @@ func TestPagesAreForPeopleToo(t *testing.T) {
 				assert.True(t, ids[related], "related to %s, which has no page", related)
 				assert.NotEqual(t, p.ID, related)
 			}
+			assert.Contains(t, p.Body, "```", "a page shows what to write, not only what to do")
 			if p.Strength > 0 {
 				assert.NotEmpty(t, p.Fixes)
 				assert.NotEmpty(t, p.Verify.Command, "how to see that it is fixed")
