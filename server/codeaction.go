@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/aymanbagabas/go-udiff"
 	"go.lsp.dev/protocol"
 	"go.lsp.dev/uri"
 
@@ -93,9 +94,11 @@ func (v *snapshot) actions(ctx context.Context, doc part, r protocol.Range, only
 	}
 	// Source actions are for those who ask for them: on save, or in a menu.
 	if len(only) > 0 && wanted(only, fixAllKind) {
-		if action, _, ok := v.fixAll(doc, out.findings, "Apply all safe fixes of Graphleak"); ok {
-			kind := fixAllKind
-			action.Kind = &kind
+		action, err := v.fixUntilNothingIsLeft(ctx, doc, out.findings)
+		if err != nil {
+			return nil, err
+		}
+		if action != nil {
 			actions = append(actions, action)
 		}
 	}
@@ -179,6 +182,36 @@ func (v *snapshot) fixAll(doc part, findings []rules.Finding, title string) (act
 	action = v.quickFix(doc, title)
 	action.Edit = edit
 	return action, fixes, true
+}
+
+// fixUntilNothingIsLeft is the action that applies all safe fixes, and those of
+// what they bring out, nil when there are none. It alone checks again.
+func (v *snapshot) fixUntilNothingIsLeft(ctx context.Context, doc part, findings []rules.Finding) (*protocol.CodeAction, error) {
+	const title = "Apply all safe fixes of Graphleak"
+	action, _, ok := v.fixAll(doc, findings, title)
+	if !ok {
+		return nil, nil
+	}
+	kind := fixAllKind
+	action.Kind = &kind
+	p := doc.program
+	fixed, err := repair.Apply(ctx, v.checker.Check, p.source(), rules.Report{Findings: findings}, false)
+	if err != nil {
+		return action, ctx.Err() // one round does no harm
+	}
+	if edit, ok := v.workspaceEdit(p, p.edits(editsFrom(p.code, fixed.Text)...)); ok {
+		action.Edit = edit
+	}
+	return action, nil
+}
+
+// editsFrom are the edits that make one text of another.
+func editsFrom(before, after []byte) []text.Edit {
+	var out []text.Edit
+	for _, e := range udiff.Bytes(before, after) {
+		out = append(out, text.Edit{Span: text.Span{Start: e.Start, End: e.End}, New: e.New})
+	}
+	return out
 }
 
 // edits are edits of the code of the program.

@@ -8,7 +8,6 @@ import (
 	"slices"
 	"sync"
 
-	"github.com/aymanbagabas/go-udiff"
 	"go.lsp.dev/jsonrpc2"
 	"go.lsp.dev/protocol"
 	"golang.org/x/sync/errgroup"
@@ -67,9 +66,7 @@ func (s *server) fixWorkspace(ctx context.Context, view *snapshot, tell func(don
 		}
 		result.Files++
 		result.Fixes += r.fixes
-		for _, e := range udiff.Bytes(r.code, r.now) {
-			programs[r.program] = append(programs[r.program], text.Edit{Span: text.Span{Start: e.Start, End: e.End}, New: e.New})
-		}
+		programs[r.program] = editsFrom(r.code, r.now)
 	}
 	if result.Fixes == 0 {
 		return result, nil

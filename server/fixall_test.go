@@ -111,3 +111,29 @@ func TestFixWorkspaceWithNothingToFix(t *testing.T) {
 	require.NoError(t, err)
 	assert.JSONEq(t, `{"files":0,"fixes":0}`, string(raw))
 }
+
+// TestFixAllGoesOn: in one function the sum of a sum shows only when the first is
+// fixed; the action that an editor runs on save leaves nothing.
+func TestFixAllGoesOn(t *testing.T) {
+	const before = "import torch\n\n\ndef train(loader):\n    model = torch.nn.Linear(2, 2)\n    optimizer = torch.optim.SGD(model.parameters(), lr=0.1)\n    total, all_totals = 0.0, []\n" +
+		"    for x, y in loader:\n        loss = (model(x) - y).pow(2).mean()\n        optimizer.zero_grad()\n        loss.backward(retain_graph=True)\n        optimizer.step()\n" +
+		"        total += loss\n        all_totals.append(total)\n    print(total, len(all_totals))\n"
+	e := launch(t, rules.NewChecker(leaks.All()...))
+	e.initialize(`{}`)
+	e.open(script, 1, before)
+	actions, err := e.codeActions(script, span(0, 0, 0, 0), fixAllKind)
+	require.NoError(t, err)
+	require.Len(t, actions, 1)
+	var edits []text.Edit
+	mapper := text.NewMapper([]byte(before))
+	for _, edit := range actions[0].Edit.Changes[script] {
+		edits = append(edits, text.Edit{New: edit.NewText, Span: text.Span{Start: offset(mapper, edit.Range.Start, text.UTF16), End: offset(mapper, edit.Range.End, text.UTF16)}})
+	}
+	fixed, err := text.Apply([]byte(before), edits)
+	require.NoError(t, err)
+	assert.NotContains(t, string(fixed), "retain_graph")
+	e.changes(script, 2, &protocol.TextDocumentContentChangeWholeDocument{Text: string(fixed)})
+	actions, err = e.codeActions(script, span(0, 0, 0, 0), fixAllKind)
+	require.NoError(t, err)
+	assert.Empty(t, actions)
+}
