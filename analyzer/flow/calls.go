@@ -401,6 +401,9 @@ func (in *interpreter) run(n syntax.NodeID, c *code, receiver *Value, args argum
 		return in.callUnknown(n, noValue, args), f.yields
 	}
 	in.state = end
+	if c.scope.Captured {
+		in.closuresOf(f)
+	}
 	return f.result, f.yields
 }
 

@@ -199,7 +199,8 @@ func (in *interpreter) with(n syntax.NodeID) {
 	was := in.off
 	defer func() { in.off = was }()
 	var managers []*Value
-	clause := t.First(n)
+	clause, body := t.First(n), t.Child(n, syntax.FieldBody)
+	run := func() { in.block(body) }
 	for item := range t.Children(clause) {
 		if t.Kind(item) != syntax.WithItem {
 			continue
@@ -215,6 +216,9 @@ func (in *interpreter) with(n syntax.NodeID) {
 			return
 		}
 		managers = append(managers, manager)
+		if pack := in.packsAsIs(value); pack != nil {
+			run = func() { in.under(value, pack, body) }
+		}
 		entered := in.enter(value, manager)
 		if in.state == nil {
 			return
@@ -223,7 +227,7 @@ func (in *interpreter) with(n syntax.NodeID) {
 			in.assign(target, entered, n, value)
 		}
 	}
-	in.block(t.Child(n, syntax.FieldBody))
+	run()
 	for _, m := range slices.Backward(managers) {
 		in.exit(clause, m)
 	}

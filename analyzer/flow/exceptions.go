@@ -41,26 +41,32 @@ type KeptException struct {
 	Loop     Location   // that calls the function
 }
 
-// attempt is a try statement that runs.
+// attempt is a block that runs, of which is asked what it computes.
 type attempt struct {
 	outer *attempt
-	made  []Atom // what was computed since it began
+	made  atoms // what was computed since it began
 }
 
-// attempted is the code below a try statement, and what it computed.
+// attempted runs the body of a try statement and gives what it may raise, with all
+// that it computed.
 func (in *interpreter) attempted(body func()) *Value {
-	a := &attempt{outer: in.attempt}
-	in.attempt = a
-	body()
-	in.attempt = a.outer
 	id, _ := in.newObject(objectKey{kind: objectException})
-	slices.Sort(a.made)
 	v := object(id)
-	v.atoms = slices.Compact(a.made)
+	v.atoms = in.computed(body)
 	return v
 }
 
-// attempts notes an origin for the try statements that run.
+// computed runs code and gives the operations that it recorded.
+func (in *interpreter) computed(code func()) atoms {
+	a := &attempt{outer: in.attempt}
+	in.attempt = a
+	code()
+	in.attempt = a.outer
+	slices.Sort(a.made)
+	return slices.Compact(a.made)
+}
+
+// attempts notes an origin for the blocks that run.
 func (in *interpreter) attempts(x Atom, r recorded) {
 	if r.sure > Possible && !r.parameter {
 		in.recordings++

@@ -215,6 +215,7 @@ func (in *interpreter) judge(l *loop, end *state) {
 		in.growths[key] = g
 	}
 	in.judgeLast(l, end)
+	in.judgeObjects(l, end)
 	in.keepCheckpoints(l)
 }
 

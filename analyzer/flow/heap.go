@@ -150,6 +150,9 @@ func (a *analysis) newObject(key objectKey) (ObjectID, *objectInfo) {
 		*info = objectInfo{kind: key.kind, at: key.at, parent: key.parent, field: key.field, class: key.class, name: key.name, container: key.container}
 		a.objects = append(a.objects, info)
 		a.objectIDs[packed] = id
+		if key.kind == objectInstance {
+			a.instances = append(a.instances, id)
+		}
 	}
 	return id, a.objects[id]
 }

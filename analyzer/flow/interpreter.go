@@ -56,6 +56,7 @@ type analysis struct {
 	// checkpoints are what torch.load gave that may lie on the device.
 	checkpoints map[ObjectID]*checkpoint
 	lastStores  map[codeKey]judgedStore     // by target
+	instances   []ObjectID                  // objects of classes of the program
 	predictions map[codeKey]KeptPredictions // by the call that makes the trainer
 	metrics     metricUse
 	loaders     map[codeKey]WorkerCopies
@@ -141,7 +142,7 @@ type execution struct {
 	backwards, optimizes bool
 	// recursions are the functions that run as loops over calls of themselves.
 	recursions []*recursion
-	// attempt is the innermost try statement whose body runs, handling the
+	// attempt is the innermost block of which is asked what it computes, handling the
 	// exception whose handler runs.
 	attempt  *attempt
 	handling *Value

@@ -10,6 +10,8 @@ type Observed struct {
 	Holders    []HookedObject
 	Recoveries []Recovery
 	Exceptions []KeptException
+	References []ReferenceCycle
+	Packed     []PackedGraph
 }
 
 // observations are what was seen of things other than growth, each kind in a
@@ -33,6 +35,9 @@ type observations struct {
 	// keptExceptions are exceptions in variables.
 	recoveries     map[Location]Recovery
 	keptExceptions map[Location]KeptException
+	// referenceCycles are by what makes them, packs by their context managers.
+	referenceCycles map[Location]ReferenceCycle
+	packs           map[Location]packed
 }
 
 func newObservations() observations {
@@ -41,6 +46,7 @@ func newObservations() observations {
 		gradientGraphs: map[ObjectID]*gradientGraph{},
 		attachments:    map[ObjectID]*attachment{}, hookCodes: map[codeKey]Location{},
 		recoveries: map[Location]Recovery{}, keptExceptions: map[Location]KeptException{},
+		referenceCycles: map[Location]ReferenceCycle{}, packs: map[Location]packed{},
 	}
 }
 
@@ -54,5 +60,6 @@ func (in *interpreter) observed() Observed {
 	out.Cycles, out.Hooks = in.hookFacts()
 	out.Holders = in.hookedObjects()
 	out.Recoveries, out.Exceptions = in.exceptionFacts()
+	out.References, out.Packed = in.cycleFacts(), in.packFacts()
 	return out
 }

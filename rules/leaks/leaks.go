@@ -25,6 +25,7 @@ import (
 	statistic "github.com/graphleak/graphleak/rules/leaks/running-statistic-with-graph"
 	sideoutput "github.com/graphleak/graphleak/rules/leaks/side-output-off-backward"
 	outputs "github.com/graphleak/graphleak/rules/leaks/step-outputs-never-cleared"
+	cycle "github.com/graphleak/graphleak/rules/leaks/tensor-reference-cycle"
 	pileup "github.com/graphleak/graphleak/rules/leaks/tensors-pile-up"
 	predictions "github.com/graphleak/graphleak/rules/leaks/trainer-keeps-logits"
 	unused "github.com/graphleak/graphleak/rules/leaks/unused-suppression"
@@ -59,6 +60,7 @@ func All() []*rules.Rule {
 		hook.Rule,         // GL404
 		hiddenstate.Rule,  // GL405
 		recovery.Rule,     // GL501
+		cycle.Rule,        // GL502
 		dataset.Rule,      // GL601
 	}
 }

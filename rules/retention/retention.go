@@ -133,7 +133,7 @@ func Step(l flow.Location, message string) rules.Evidence {
 
 // LoopStep is a step of the argument about a loop: its first line.
 func LoopStep(l flow.Location, message string) rules.Evidence {
-	return rules.Evidence{Path: l.Module.Path, Span: header(l), Message: message}
+	return rules.Evidence{Path: l.Module.Path, Span: Header(l), Message: message}
 }
 
 const maxMade = 3
@@ -158,8 +158,8 @@ func outermost(ls []flow.Location) []flow.Location {
 	return out[:min(len(out), maxMade)]
 }
 
-// header is the line of a loop or function that starts it.
-func header(l flow.Location) text.Span {
+// Header is the line of a loop or function that starts it.
+func Header(l flow.Location) text.Span {
 	t := l.Module.Tree
 	s := l.Span()
 	if body := t.Child(l.Node, syntax.FieldBody); body >= 0 && t.Kind(l.Node) != syntax.ListComprehension {

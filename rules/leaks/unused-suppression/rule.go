@@ -15,10 +15,11 @@ import (
 //go:embed doc.md
 var doc string
 
+// code is also in what Rule says, which rules/new reads without running it.
 const code = "GL001"
 
 // Rule is GL001.
-var Rule = &rules.Rule{Code: code, Name: "unused-suppression", Doc: doc, Run: run, Last: true}
+var Rule = &rules.Rule{Code: "GL001", Name: "unused-suppression", Doc: doc, Run: run, Last: true}
 
 func run(p *rules.Pass) {
 	if !p.Complete {
