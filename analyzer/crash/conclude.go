@@ -28,7 +28,7 @@ func (d *Diagnoser) conclude(ctx context.Context, in *incident) (*Diagnosis, err
 	course := in.courseOf(e)
 	var suspects []Suspect
 	var missing []string
-	if e.Page.Family == memoryFamily || slices.ContainsFunc(e.Page.Related, isRule) {
+	if e.Page.Family == memoryFamily || e.Page.ID == inplaceID || slices.ContainsFunc(e.Page.Related, isRule) {
 		// A leak is no suspect for a failure that has nothing to do with one.
 		var err error
 		if suspects, missing, err = d.findSuspects(ctx, e, course); err != nil {
@@ -55,7 +55,7 @@ func (d *Diagnoser) conclude(ctx context.Context, in *incident) (*Diagnosis, err
 	diag.Alternatives, diag.Suspects = v.alternatives, suspects
 	diag.Fix = slices.Concat(suspectFixes(suspects, page), e.ownFixes(in.details(e), v.fields), filled(page.Fixes, v.fields))
 	if page.Family != memoryFamily && len(suspects) > 0 {
-		diag.Cause += fmt.Sprintf(" In the code that is %s (%s).", suspects[0].place(), suspects[0].Code)
+		diag.Cause += fmt.Sprintf(" In the code that is %s.", suspects[0].named())
 	}
 	diag.Verify = page.Verify
 	diag.Missing = distinct(slices.Concat(v.missing, missing, page.Missing))

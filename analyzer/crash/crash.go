@@ -30,6 +30,9 @@ type Options struct {
 	Roots []string
 	// Suspects analyses one file of a traceback. Nil finds none.
 	Suspects func(ctx context.Context, file File) ([]Suspect, error)
+	// Mutations finds where a file changes in place what an operation returned,
+	// given its name in the graph of autograd. Nil finds none.
+	Mutations func(ctx context.Context, file File, operation string) ([]Suspect, error)
 	// Imports lists the files of the folders that a file imports, which may keep
 	// what the failure is about too. Nil lists none.
 	Imports func(ctx context.Context, file File) ([]File, error)

@@ -170,6 +170,22 @@ func (s *Suspect) place() string {
 	return fmt.Sprintf("%s:%d", s.Path, s.Range.Start.Line)
 }
 
+// repair is what to do about it, as the title of a fix.
+func (s *Suspect) repair() string {
+	if isRule(s.Code) {
+		return fmt.Sprintf("Fix %s in %s", s.Code, s.place())
+	}
+	return "Change " + s.place()
+}
+
+// named is the place with the rule that speaks of it, if one does.
+func (s *Suspect) named() string {
+	if isRule(s.Code) {
+		return fmt.Sprintf("%s (%s)", s.place(), s.Code)
+	}
+	return s.place()
+}
+
 // QuickFix is an edit that the static analysis offers for a finding.
 type QuickFix struct {
 	Title  string `json:"title"`

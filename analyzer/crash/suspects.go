@@ -43,7 +43,7 @@ func (d *Diagnoser) findSuspects(ctx context.Context, e *Event, c *course) (susp
 		n.codes = e.Page.Related
 	}
 	for _, f := range files {
-		found, err := d.opts.Suspects(ctx, f.File)
+		found, err := d.suspectsOf(ctx, e, f.File)
 		if ctx.Err() != nil {
 			return nil, nil, ctx.Err()
 		}
@@ -54,7 +54,7 @@ func (d *Diagnoser) findSuspects(ctx context.Context, e *Event, c *course) (susp
 			continue
 		}
 		for _, s := range found {
-			if n.codes == nil || slices.Contains(n.codes, s.Code) {
+			if n.codes == nil || s.Code == e.Page.ID || slices.Contains(n.codes, s.Code) {
 				n.weigh(&s, f)
 				suspects = append(suspects, s)
 			}
@@ -65,6 +65,18 @@ func (d *Diagnoser) findSuspects(ctx context.Context, e *Event, c *course) (susp
 	})
 	return suspects[:min(len(suspects), maxSuspects)], missing, nil
 }
+
+// suspectsOf looks for what can explain an event in one file.
+func (d *Diagnoser) suspectsOf(ctx context.Context, e *Event, file File) ([]Suspect, error) {
+	if e.Page.ID == inplaceID && d.opts.Mutations != nil {
+		return d.opts.Mutations(ctx, file, e.Fields["op"])
+	}
+	return d.opts.Suspects(ctx, file)
+}
+
+// inplaceID is the page about tensors that are changed although backward needs
+// them.
+const inplaceID = "autograd.inplace"
 
 // calledFiles finds the files of the workspace that the calls of a traceback are
 // in, innermost first.
@@ -290,10 +302,10 @@ func suspectFixes(suspects []Suspect, page *Page) []Fix {
 		case page.Family == memoryFamily:
 			explains = s.Grows == HostMemory
 		default:
-			explains = slices.Contains(page.Related, s.Code)
+			explains = s.Code == page.ID || slices.Contains(page.Related, s.Code)
 		}
 		if explains && !s.contradicted && len(fixes) < most {
-			fixes = append(fixes, Fix{Title: fmt.Sprintf("Fix %s in %s", s.Code, s.place()), Detail: advice(s.Message)})
+			fixes = append(fixes, Fix{Title: s.repair(), Detail: advice(s.Message)})
 		}
 	}
 	return fixes

@@ -35,7 +35,7 @@ func NewDiagnoser(opts Options) *Diagnoser {
 			roots: absolute(opts.Roots), open: opts.Open,
 			checker: config.NewChecker(opts.Checker, rules.Files{Open: opts.Open, Within: absolute(opts.Roots)}, config.NewLoader(opts.Checker.Rules())),
 		}
-		c.Suspects, c.Imports = p.suspects, p.imports
+		c.Suspects, c.Imports, c.Mutations = p.suspects, p.imports, p.mutations
 	}
 	return &Diagnoser{crash.New(c)}
 }
