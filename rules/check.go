@@ -100,6 +100,7 @@ type Pass struct {
 // goroutines.
 type Checker struct {
 	rules     []*Rule
+	disk      *names.Disk // nil when imports are not followed
 	resolver  *names.Resolver
 	workspace *flow.Workspace
 	alone     bool // imports are not followed
@@ -126,7 +127,8 @@ type Files struct {
 func (c *Checker) With(files Files) *Checker {
 	out := &Checker{rules: c.rules, resolver: names.NewResolver(nil), alone: files.None}
 	if !files.None {
-		out.resolver = names.NewResolver(names.NewDisk(files.Open, files.Within...), files.Roots...)
+		out.disk = names.NewDisk(files.Open, files.Within...)
+		out.resolver = names.NewResolver(out.disk, files.Roots...)
 	}
 	out.workspace = flow.NewWorkspace(out.resolver, files.Claims...)
 	return out
@@ -135,6 +137,15 @@ func (c *Checker) With(files Files) *Checker {
 // NewChecker returns a checker that runs the given rules.
 func NewChecker(rules ...*Rule) *Checker {
 	return (&Checker{rules: rules}).With(Files{})
+}
+
+// Forget drops what is kept of the file at an absolute path, for one that was open
+// and is no longer. If it is still imported it is read again.
+func (c *Checker) Forget(path string) {
+	if c.disk != nil {
+		c.disk.Forget(path)
+	}
+	c.workspace.Forget(path)
 }
 
 // Rules are the rules that c runs.

@@ -338,6 +338,8 @@ func (f checkerFunc) Check(ctx context.Context, src rules.Source) (rules.Report,
 
 func (checkerFunc) Rules() []*rules.Rule { return leaks.All() }
 
+func (checkerFunc) Forget(string) {}
+
 // message is what a diagnostic says.
 func message(t testing.TB, d protocol.Diagnostic) string {
 	t.Helper()

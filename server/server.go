@@ -50,6 +50,7 @@ type Options struct {
 type checker interface {
 	Check(ctx context.Context, src rules.Source) (rules.Report, error)
 	Rules() []*rules.Rule
+	Forget(path string)
 }
 
 // Why Serve returned although nobody asked it to, as the protocol wants to be

@@ -134,6 +134,9 @@ func (s *server) didClose(params *protocol.DidCloseTextDocumentParams) error {
 func (s *server) closed(view *snapshot, p *program) {
 	p.check.cancel()
 	s.checkAgain(view, view.importers(p), importDelay)
+	if p.path != "" {
+		view.checker.Forget(p.path)
+	}
 	if !p.python() {
 		return
 	}

@@ -327,6 +327,37 @@ func TestRandomEditsGiveTheSameAsAFreshAnalysis(t *testing.T) {
 	t.Logf("%d edits: %d MiB of memory after a tenth of them, %d MiB at most later", *edits, low>>20, high>>20)
 }
 
+// TestMemoryIsFlat opens, edits and closes a lot of files, each of them another
+// one that is imported by the next.
+func TestMemoryIsFlat(t *testing.T) {
+	const files, warm = 300, 60
+	folder := project(t, map[string]string{".git/HEAD": ""})
+	e := launch(t, rules.NewChecker(leaks.All()...))
+	e.initialize(`{}`)
+	src := trainingScript(200)
+	var low, high uint64
+	for i := range files {
+		id := uri.File(fmt.Sprintf("%s/train%d.py", folder, i))
+		script := fmt.Sprintf("import train%d\n", i-1) + src
+		require.NoError(t, os.WriteFile(id.FsPath(), []byte(script), 0o600)) // else a new checker would be made for it
+		e.open(id, 1, script)
+		e.change(id, 2, span(0, 0, 0, 0), "\n")
+		require.NotEmpty(t, e.diagnosticsOf(id, 2))
+		if i > 0 {
+			e.closeDocument(uri.File(fmt.Sprintf("%s/train%d.py", folder, i-1)))
+		}
+		if i >= warm && i%20 == 0 {
+			memory := residentMemory()
+			if low == 0 {
+				low = memory
+			}
+			high = max(high, memory)
+		}
+	}
+	t.Logf("%d files: %d MiB after %d of them, %d MiB at most later", files, low>>20, warm, high>>20)
+	assert.Less(t, high, low+16<<20, "memory grows with the number of files")
+}
+
 // randomEdit is what somebody may do to a program: type, delete, move and copy
 // lines and parts of them.
 func randomEdit(random *rand.Rand, src string) text.Edit {

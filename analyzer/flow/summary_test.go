@@ -1,12 +1,15 @@
 package flow
 
 import (
+	"fmt"
+	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
 	"github.com/graphleak/graphleak/analyzer/names"
+	"github.com/graphleak/graphleak/analyzer/syntax"
 )
 
 // inMemory is a workspace of files that are open in an editor.
@@ -168,5 +171,25 @@ def odd(n, x):
 		alone := newInMemory(map[string]string{"/w/tools.py": tools, "/w/train.py": main(order[0], order[1])})
 		both.growths(t, "/w/other.py")
 		assert.Equal(t, alone.growths(t, "/w/train.py"), both.growths(t, "/w/train.py"), "whatever was asked before")
+	}
+}
+
+func TestWhatIsKeptIsBounded(t *testing.T) {
+	w := newInMemory(map[string]string{})
+	source := strings.Repeat("value = 1  # "+strings.Repeat("x", 87)+"\n", 1<<19/101)
+	tree, err := syntax.Parse([]byte(source))
+	require.NoError(t, err)
+	for i := range 100 {
+		path := fmt.Sprintf("/w/m%d.py", i)
+		key := summaryKey{module: names.NewModule(path, tree)}
+		w.keep(key, &summary{})
+		assert.NotNil(t, w.known(key))
+		assert.LessOrEqual(t, w.bytes, maxSources+len(source))
+		assert.Equal(t, w.bytes, len(w.newest)*len(source))
+		if i%2 == 1 {
+			w.Forget(path)
+			assert.Nil(t, w.known(key))
+			assert.Len(t, w.summaries, len(w.newest))
+		}
 	}
 }

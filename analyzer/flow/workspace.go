@@ -22,6 +22,7 @@ type Workspace struct {
 	// summaries whose key names a module.
 	newest map[string]*names.Module
 	about  map[*names.Module][]summaryKey
+	bytes  int // of the sources of the modules
 }
 
 // NewWorkspace returns a workspace that follows imports with resolver, and takes
@@ -50,31 +51,33 @@ func (w *Workspace) known(key summaryKey) *summary {
 	return w.summaries[key]
 }
 
-// maxSummaries bounds what a long session keeps: beyond it everything is
-// forgotten, and what is still in use is made again.
-const maxSummaries = 50_000
+// What a long session keeps is bounded: beyond these everything is forgotten, and
+// what is still in use is made again.
+const (
+	maxSummaries = 50_000
+	maxSources   = 16 << 20
+)
 
 // keep keeps a summary. With each keystroke a file becomes another module: what
 // was known of the one before is forgotten.
 func (w *Workspace) keep(key summaryKey, s *summary) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	if len(w.summaries) >= maxSummaries {
+	if len(w.summaries) >= maxSummaries || w.bytes >= maxSources {
 		clear(w.summaries)
 		clear(w.newest)
 		clear(w.about)
+		w.bytes = 0
 	}
-	_, noted := w.summaries[key]
-	w.summaries[key] = s
-	if noted {
-		return
-	}
-	w.note(key.module, key)
-	for _, r := range s.refers {
-		if m, ok := r.(*names.Module); ok && m != key.module {
-			w.note(m, key)
+	if _, noted := w.summaries[key]; !noted {
+		w.note(key.module, key)
+		for _, r := range s.refers {
+			if m, ok := r.(*names.Module); ok && m != key.module {
+				w.note(m, key)
+			}
 		}
 	}
+	w.summaries[key] = s
 }
 
 // note notes that the key of a summary names a module.
@@ -82,16 +85,34 @@ func (w *Workspace) note(m *names.Module, key summaryKey) {
 	if m == nil {
 		return
 	}
-	if old := w.newest[m.Path]; old != m {
-		for _, k := range w.about[old] {
-			if k != key {
-				delete(w.summaries, k)
-			}
-		}
-		delete(w.about, old)
+	if w.newest[m.Path] != m {
+		w.drop(m.Path)
 		w.newest[m.Path] = m
+		w.bytes += len(m.Tree.Source())
 	}
 	w.about[m] = append(w.about[m], key)
+}
+
+// drop forgets all that was kept about the file at path.
+func (w *Workspace) drop(path string) {
+	old := w.newest[path]
+	if old == nil {
+		return
+	}
+	for _, key := range w.about[old] {
+		delete(w.summaries, key)
+	}
+	delete(w.about, old)
+	delete(w.newest, path)
+	w.bytes -= len(old.Tree.Source())
+}
+
+// Forget drops what was found out about the file at path. It is found out again
+// when it is needed.
+func (w *Workspace) Forget(path string) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	w.drop(path)
 }
 
 // importKey is a question to the resolver.

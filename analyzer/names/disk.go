@@ -1,9 +1,12 @@
 package names
 
 import (
+	"cmp"
 	"context"
+	"maps"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"sync"
 	"time"
@@ -11,15 +14,25 @@ import (
 	"github.com/graphleak/graphleak/analyzer/syntax"
 )
 
-// Disk loads modules from files. Parsed files are kept until they change.
+// Disk loads modules from files. Parsed files are kept until they change, the most
+// used ones.
 type Disk struct {
 	open   func(path string) ([]byte, bool)
 	within []string
 
 	mu     sync.Mutex
 	loaded map[string]diskModule
+	bytes  int               // of the sources of what is loaded
+	limit  int               // for them
+	asked  map[string]uint64 // by path: when it was asked for last
+	clock  uint64
 	roots  map[string]string
 }
+
+// maxLoaded is how much source a loader keeps the trees of: beyond it those that
+// nobody has asked for the longest are forgotten, and parsed again if they are
+// needed.
+const maxLoaded = 16 << 20
 
 type diskModule struct {
 	module *Module
@@ -35,7 +48,7 @@ type diskModule struct {
 // that differ from what is on disk, such as those open in an editor. Nothing is
 // read above the directories of within for the files below them.
 func NewDisk(open func(path string) ([]byte, bool), within ...string) *Disk {
-	return &Disk{open: open, within: within, loaded: map[string]diskModule{}, roots: map[string]string{}}
+	return &Disk{open: open, within: within, loaded: map[string]diskModule{}, asked: map[string]uint64{}, limit: maxLoaded, roots: map[string]string{}}
 }
 
 // Module reads and parses the file at path.
@@ -58,6 +71,8 @@ func (d *Disk) parsed(path string, now diskModule, read func() ([]byte, error)) 
 	known := func() (*Module, bool) {
 		d.mu.Lock()
 		defer d.mu.Unlock()
+		d.clock++
+		d.asked[path] = d.clock
 		have, ok := d.loaded[path]
 		return have.module, ok && have.modified.Equal(now.modified) && have.size == now.size && have.text == now.text
 	}
@@ -82,8 +97,37 @@ func (d *Disk) parsed(path string, now diskModule, read func() ([]byte, error)) 
 	}
 	d.mu.Lock()
 	defer d.mu.Unlock()
+	d.bytes += int(now.size) - int(d.loaded[path].size)
 	d.loaded[path] = now
+	if d.bytes > d.limit {
+		d.forget(d.limit * 3 / 4)
+	}
 	return now.module
+}
+
+// Forget drops what is kept of the file at path. If somebody asks for it again it
+// is read again.
+func (d *Disk) Forget(path string) {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	d.drop(path)
+}
+
+func (d *Disk) drop(path string) {
+	d.bytes -= int(d.loaded[path].size)
+	delete(d.loaded, path)
+	delete(d.asked, path)
+}
+
+// forget leaves of what is loaded what was asked for last, up to so many bytes.
+func (d *Disk) forget(limit int) {
+	paths := slices.SortedFunc(maps.Keys(d.loaded), func(a, b string) int { return cmp.Compare(d.asked[a], d.asked[b]) })
+	for _, path := range paths[:len(paths)-1] {
+		if d.bytes <= limit {
+			break
+		}
+		d.drop(path)
+	}
 }
 
 func reparse(before *syntax.Tree, src []byte) (*syntax.Tree, error) {

@@ -2,6 +2,7 @@ package names
 
 import (
 	"context"
+	"fmt"
 	"os"
 	"path/filepath"
 	"strings"
@@ -209,4 +210,29 @@ func TestAFileIsOneModuleForAllWhoAsk(t *testing.T) {
 	for _, m := range got {
 		assert.Same(t, got[0], m)
 	}
+}
+
+func TestDiskKeepsWhatIsUsed(t *testing.T) {
+	dir := t.TempDir()
+	const source = "value = 1\nother = value\n"
+	path := func(i int) string { return filepath.Join(dir, fmt.Sprintf("m%d.py", i)) }
+	for i := range 60 {
+		require.NoError(t, os.WriteFile(path(i), []byte(source), 0o600))
+	}
+	disk := NewDisk(nil)
+	disk.limit = 30 * len(source)
+	used := disk.Module(t.Context(), path(0))
+	require.NotNil(t, used)
+	for i := range 60 {
+		require.NotNil(t, disk.Module(t.Context(), path(i)))
+		assert.Same(t, used, disk.Module(t.Context(), path(0)), "asked for again and again")
+		assert.LessOrEqual(t, disk.bytes, disk.limit)
+	}
+	assert.Less(t, len(disk.loaded), 31)
+	assert.Len(t, disk.asked, len(disk.loaded))
+	sum := 0
+	for _, m := range disk.loaded {
+		sum += len(m.module.Tree.Source())
+	}
+	assert.Equal(t, sum, disk.bytes)
 }

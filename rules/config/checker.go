@@ -59,6 +59,18 @@ func (c *Checker) Imports(ctx context.Context, src rules.Source) ([]string, erro
 	return c.engine(c.Config(src.Path)).Imports(ctx, src)
 }
 
+// Forget drops what is kept of the file at path, as [rules.Checker.Forget] does.
+func (c *Checker) Forget(path string) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.plain != nil {
+		c.plain.Forget(path)
+	}
+	for _, engine := range c.engines {
+		engine.Forget(path)
+	}
+}
+
 // Chosen are the codes of the rules that run on the file at path, and of those
 // that do not.
 func (c *Checker) Chosen(path string) (on, off []string) {
