@@ -35,6 +35,7 @@ type checkCmd struct {
 	StdinFilename string         `placeholder:"NAME" help:"Read standard input and report it under this name."`
 	NoCrossFile   bool           `help:"Check every file by itself: do not look into the files that it imports."`
 	Statistics    bool           `help:"Show how often each rule has findings, instead of the findings; in JSON beside them."`
+	ForceExclude  bool           `help:"Leave out excluded files even if they are named: for tools that name the files that have changed."`
 	ShowConfig    bool           `help:"Print the configuration that holds, and check nothing."`
 	configFlags
 }
@@ -142,9 +143,12 @@ func (c *checkCmd) inputs(ctx context.Context, stdin io.Reader, loader *config.L
 	if err != nil {
 		return nil, nil, err
 	}
-	inputs := make([]input, len(listing.Files))
-	for i, path := range listing.Files {
-		inputs[i].path = path
+	inputs := make([]input, 0, len(listing.Files))
+	for _, path := range listing.Files {
+		if abs, err := filepath.Abs(path); err == nil && c.ForceExclude && loader.Excludes(abs, false) {
+			continue
+		}
+		inputs = append(inputs, input{path: path})
 	}
 	return inputs, listing.Skipped, nil
 }

@@ -32,6 +32,7 @@ func TestCheckIsConfigured(t *testing.T) {
 		{"as the file says", table, nil, []string{"train.py hint"}, exitClean},
 		{"in a directory of it", table, []string{"tests"}, nil, exitClean},
 		{"an excluded file that is named", table, []string{"gen/train.py"}, []string{"gen/train.py hint"}, exitClean},
+		{"an excluded file that is named by a tool", table, []string{"--force-exclude", "gen/train.py", "train.py"}, []string{"train.py hint"}, exitClean},
 		{"standard input", table, []string{"--stdin-filename=new.py"}, []string{"new.py hint"}, exitClean},
 		{"standard input as a file of which rules are ignored", table, []string{"--stdin-filename=tests/new.py"}, nil, exitClean},
 		{"no configuration", table, []string{"--no-config"}, []string{"gen/train.py warning", "tests/train.py warning", "train.py warning"}, exitFindings},

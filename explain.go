@@ -2,6 +2,7 @@ package main
 
 import (
 	"context"
+	_ "embed"
 	"fmt"
 	"slices"
 	"strings"
@@ -13,8 +14,14 @@ import (
 )
 
 type explainCmd struct {
-	Topic string `arg:"" name:"code|id|list" help:"The code or name of a rule, the id of a failure, or list."`
+	Topic string `arg:"" name:"code|id|list" help:"The code or name of a rule, the id of a failure, configuration, or list."`
 }
+
+// configuration is the topic of the page about pyproject.toml.
+const configuration = "configuration"
+
+//go:embed docs/configuration.md
+var configurationPage string
 
 // Run prints one page as it is, since Markdown reads well in a terminal, or the
 // table of all pages.
@@ -30,8 +37,11 @@ func (c *explainCmd) Run(_ context.Context, out *console) error {
 	return err
 }
 
-// explanation is the page about a rule or a failure.
+// explanation is the page about a rule, a failure or the configuration.
 func explanation(topic string) (string, bool) {
+	if topic == configuration {
+		return configuration + "\n\n" + strings.TrimSpace(configurationPage), true
+	}
 	all := leaks.All()
 	i := slices.IndexFunc(all, func(r *rules.Rule) bool { return r.Code == topic || r.Name == topic })
 	if i >= 0 {
@@ -57,5 +67,6 @@ func listPages(out *console) error {
 	for _, page := range failures.Pages() {
 		fmt.Fprintf(table, "%s\t%s\n", page.ID, page.Title)
 	}
+	fmt.Fprintf(table, "%s\tWhat a project says about its checks in pyproject.toml\n", configuration)
 	return table.Flush()
 }
