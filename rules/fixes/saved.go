@@ -107,6 +107,10 @@ func (s *saving) movesForward() bool {
 		}
 		indent, _ := indentation(t, v.statement)
 		end := lineEnd(t, v.statement)
+		if comment := strings.IndexByte(t.Source()[t.Span(v.statement).End:end], '#'); comment >= 0 {
+			s.edit(t.Span(v.statement).Start, t.Span(v.statement).End+comment, "") // it may say more than the statement
+			continue
+		}
 		if rest := t.Source()[end:]; rest != "" {
 			end += strings.IndexByte(rest, '\n') + 1
 		}

@@ -16,7 +16,7 @@ import (
 // last one: it is detached at the end of the iteration, since a backward in it
 // may need its graph.
 func DetachState(p *rules.Pass, g flow.Growth) []rules.Fix {
-	s := state{module: p.Module, states: append([]flow.StateAlongside{{Target: g.Target, Shape: g.Shape}}, g.Alongside...), store: g.Store, loop: g.Loop}
+	s := state{module: p.Module, states: append([]flow.StateAlongside{{Target: g.Target, Shape: g.Shape}}, g.Alongside...), store: g.Store, loop: g.Loop, unused: len(g.Freed) == 0 && g.Retained == nil}
 	u := uses{module: p.Module, target: g.Target, loop: g.Loop}
 	switch {
 	case g.ThroughCall || g.Implicit:
@@ -44,13 +44,20 @@ type state struct {
 	module      *names.Module
 	states      []flow.StateAlongside
 	store, loop flow.Location
+	unused      bool // no backward runs through it within an iteration
 }
 
-// detach adds statements to the end of the loop's body. It needs to be sure that
-// every iteration gets there; of what the state is made it asks the program where
+// detach adds statements to the end of the loop's body, if every iteration gets
+// there, else behind the one that sets the state, if nothing needs the graph until
+// the end; of what the state is made it asks the program where
 // it cannot know.
 func (s state) detach(safety rules.Safety, caution string) []rules.Fix {
+	when := "at the end of each iteration"
 	at, indent, ok := s.end()
+	if !ok && s.unused {
+		when = "as soon as it is set"
+		at, indent, ok = s.behindStore()
+	}
 	if !ok {
 		return nil
 	}
@@ -70,7 +77,7 @@ func (s state) detach(safety rules.Safety, caution string) []rules.Fix {
 	}
 	edit := text.Edit{Span: text.Span{Start: at, End: at}, New: code.String()}
 	return []rules.Fix{{
-		Title: fmt.Sprintf("Detach %s at the end of each iteration%s", strings.Join(what, " and "), caution), Safety: safety,
+		Title: fmt.Sprintf("Detach %s %s%s", strings.Join(what, " and "), when, caution), Safety: safety,
 		Edits: []rules.FileEdit{{Path: s.module.Path, Edit: edit}},
 	}}
 }
@@ -91,6 +98,21 @@ func detached(name string, shape flow.Shape) string {
 		return "[" + pairs + name + "]"
 	}
 	return "tuple(" + parts + name + ") if isinstance(" + name + ", tuple) else " + name + ".detach()"
+}
+
+// behindStore is where a statement can be added behind the one that sets the
+// state.
+func (s state) behindStore() (at int, indent string, ok bool) {
+	t := s.module.Tree
+	if s.store.Module != s.module {
+		return 0, "", false
+	}
+	statement := statementOf(t, s.store.Node)
+	if statement < 0 || !standsAlone(t, statement) {
+		return 0, "", false
+	}
+	indent, ok = indentation(t, statement)
+	return lineEnd(t, statement), indent, ok
 }
 
 // end is where a statement can be added to the body of the loop, with its

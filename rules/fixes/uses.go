@@ -30,7 +30,7 @@ func (u uses) local() bool {
 	if v.isImported() || v.isGlobal() && (u.loop.Module != u.module || scopeAt(u.module, u.loop.Node) != v.scope) {
 		return false
 	}
-	return !v.leavesWithFunction()
+	return !v.leavesWithFunction() && !(u.collects && v.isHandedOut(map[variable]bool{}))
 }
 
 // sight says how much is known of what becomes of a value.

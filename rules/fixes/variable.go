@@ -2,6 +2,7 @@ package fixes
 
 import (
 	"iter"
+	"strings"
 
 	"github.com/graphleak/graphleak/analyzer/names"
 	"github.com/graphleak/graphleak/analyzer/syntax"
@@ -90,6 +91,46 @@ func (v variable) leavesWithFunction() bool {
 				}
 			}
 			if given && t.Kind(at) == syntax.Lambda {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+// onlyRead are functions that keep nothing of a collection they are given.
+var onlyRead = map[string]bool{"len": true, "print": true, "str": true, "repr": true, "sum": true, "max": true, "min": true, "float": true, "int": true,
+	"bool": true, "any": true, "all": true, "isinstance": true, "type": true, "id": true, "list": true, "tuple": true, "set": true, "sorted": true,
+	"enumerate": true, "zip": true, "iter": true, "reversed": true, "map": true, "filter": true}
+
+// isHandedOut reports whether the collection that the variable holds is given to
+// code or stored in a place that is not in view, where it may be used later. What
+// the analysis follows are the tensors that are in it by then: before a loop there
+// are none.
+func (v variable) isHandedOut(seen map[variable]bool) bool {
+	if seen[v] {
+		return false
+	}
+	seen[v] = true
+	t := v.module.Tree
+	for n := range v.occurrences() {
+		p := t.Parent(n)
+		switch t.Kind(p) {
+		case syntax.Assignment:
+			if left := t.Child(p, syntax.FieldLeft); t.Child(p, syntax.FieldRight) == n && (t.Kind(left) != syntax.Identifier || variableAt(v.module, left).isHandedOut(seen)) {
+				return true
+			}
+		case syntax.ArgumentList, syntax.KeywordArgument:
+			call := t.Parent(p)
+			if t.Kind(p) == syntax.KeywordArgument {
+				call = t.Parent(call)
+			}
+			f := t.Child(call, syntax.FieldFunction)
+			root, _, _ := strings.Cut(t.Text(f), ".")
+			switch inner, ok := parameterOf(v.module, call, n); {
+			case t.Kind(call) != syntax.Call, onlyRead[t.Text(f)], root == "torch", root == "np", root == "numpy", root == "statistics":
+			case ok && !inner.isHandedOut(seen):
+			default:
 				return true
 			}
 		}
