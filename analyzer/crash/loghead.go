@@ -31,6 +31,7 @@ var (
 	headFile   = regexp.MustCompile(`^[\w./-]+\.py:\d+\]`)
 
 	headStream = regexp.MustCompile(`^(stdout|stderr) [FP](?: |$)`)                // container runtimes
+	headGitLab = regexp.MustCompile(`^\d\d([OE])(?:[ +]|$)`)                       // its runner
 	headHost   = regexp.MustCompile(`^([\w.-]+) ([\w./-]+)(?:\[(\d+)\])?:(?: |$)`) // syslog
 	headCloud  = regexp.MustCompile(`^\[resource\.labels\.\w+: ([\w.-]+)\]`)       // Google Cloud
 	levelMark  = regexp.MustCompile(`^(?:DEBUG|INFO|WARNING|ERROR|CRITICAL)(?: - |:[\w.]+: ?| +\| ?)`)
@@ -97,6 +98,10 @@ func logHead(text string, o *Origin) (rest string, ok bool) {
 		case headStream.MatchString(body):
 			o.Stream = headStream.FindStringSubmatch(body)[1]
 			return body[len(headStream.FindString(body)):], true
+		case timeIsFull.MatchString(o.Time) && headGitLab.MatchString(body):
+			m := headGitLab.FindStringSubmatch(body)
+			o.Stream = map[string]string{"O": "stdout", "E": "stderr"}[m[1]]
+			return body[len(m[0]):], true
 		case timeIsFull.MatchString(o.Time) && headHost.MatchString(body):
 			m := headHost.FindStringSubmatch(body)
 			o.Host = m[1]
