@@ -194,6 +194,9 @@ func (in *interpreter) judge(l *loop, end *state) {
 			in.noteMetric(l, e)
 			continue
 		}
+		if e.collect && in.endsWithCall(l, e.place.object) {
+			continue
+		}
 		if e.collect {
 			in.notePile(l, e)
 		}
@@ -217,6 +220,34 @@ func (in *interpreter) judge(l *loop, end *state) {
 	in.judgeLast(l, end)
 	in.judgeObjects(l, end)
 	in.keepCheckpoints(l)
+}
+
+// endsWithCall reports whether an object was made in the call that is an iteration
+// of l, a loop that is not in the text, and is gone with it: at its end nothing
+// older refers to the object.
+func (in *interpreter) endsWithCall(l *loop, id ObjectID) bool {
+	if !l.implicit || !isOfCall(l, in.objects[id].at) {
+		return false
+	}
+	for p := range l.written {
+		if p.object < firstObject || isOfCall(l, in.objects[p.object].at) {
+			continue
+		}
+		if in.refersTo(in.state.get(p), id, 0) {
+			return false
+		}
+	}
+	return true
+}
+
+// isOfCall reports whether a site was run by a call that is an iteration of l.
+func isOfCall(l *loop, at site) bool {
+	for c := at.frame; c != nil; c = c.caller {
+		if c.caller == l.at.frame {
+			return c.module == l.at.module && c.node == l.at.node
+		}
+	}
+	return false
 }
 
 // allLeaves reports whether the origins are leaves, such as inputs that require

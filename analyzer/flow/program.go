@@ -237,6 +237,7 @@ func (in *interpreter) runRoot(r *root, roots []*root) {
 	before, seeds := in.state, maps.Clone(in.seeds)
 	in.state = before.push()
 	in.activate(r, receiver, arguments{})
+	in.usedLater(r, receiver, roots)
 	if in.backwards && in.optimizes && len(r.fills) == 0 {
 		in.seeds = seeds
 		in.state = before

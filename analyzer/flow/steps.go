@@ -1,9 +1,11 @@
 package flow
 
 import (
+	"maps"
 	"strings"
 
 	"github.com/graphleak/graphleak/analyzer/syntax"
+	"github.com/graphleak/graphleak/analyzer/torch"
 )
 
 // runRepeatedly runs a function as the body of a loop that is not in the text:
@@ -25,11 +27,56 @@ func (in *interpreter) runRepeatedly(r *root, receiver *Value, roots []*root, ar
 	in.iterate(r.at, extent{}, calledLoop, func() {
 		in.activate(r, receiver, args())
 		for _, other := range roots {
-			if other != r && other.class == r.class && other.code.kind == plainFunction && !r.calls[other.name] && !strings.HasPrefix(other.name, "__") && in.state != nil {
+			if r.beside(other) && !r.calls[other.name] && in.state != nil {
 				in.perhaps(other, receiver)
 			}
 		}
 	})
+}
+
+// beside reports whether other is another method of the object that r is called
+// on, which unseen code may call too.
+func (r *root) beside(other *root) bool {
+	return other != r && other.class == r.class && other.code.kind == plainFunction && !strings.HasPrefix(other.name, "__")
+}
+
+// usedLater runs what may come after a method that nothing seen calls: other
+// methods of its object that run a backward, perhaps on what this one left there.
+func (in *interpreter) usedLater(r *root, receiver *Value, roots []*root) {
+	if in.state == nil || receiver == nil || r.class == 0 || in.sure(in.reach(receiver)) < Likely {
+		return
+	}
+	base := in.state
+	backwards, optimizes := in.backwards, in.optimizes
+	backward := runBackward(roots)
+	for _, other := range roots {
+		if r.beside(other) && backward[other] {
+			in.state = base.push()
+			in.perhaps(other, receiver)
+		}
+	}
+	in.state, in.backwards, in.optimizes = base, backwards, optimizes
+}
+
+// runBackward are those of the roots that run a backward pass, themselves or by
+// what they seem to call.
+func runBackward(roots []*root) map[*root]bool {
+	out, names := map[*root]bool{}, maps.Clone(torch.BackwardMethods)
+	names["grad"] = true
+	for range maxBases {
+		found := len(out)
+		for _, r := range roots {
+			for name := range r.calls {
+				if names[name] && !out[r] {
+					out[r], names[r.name] = true, true
+				}
+			}
+		}
+		if len(out) == found {
+			break
+		}
+	}
+	return out
 }
 
 // forget drops the growths of a loop and reports whether there were any.

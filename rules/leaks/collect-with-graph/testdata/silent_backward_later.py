@@ -137,3 +137,43 @@ def run_schedule(stage: PipelineStage, micro_batches, gradients):
         stage.forward(micro_batch)
     for gradient in gradients:
         stage.backward(gradient)
+
+
+class Searcher:
+    """One method collects, another runs the backward: unseen code calls them in turn."""
+
+    def __init__(self, config, steps):
+        self.config, self.steps = config, steps
+        self.values, self.chosen = [], []
+        self.model = Policy()
+        self.optimizer = torch.optim.Adam(self.model.parameters())
+
+    def append(self, rewards):
+        self.optimizer.zero_grad()
+        loss = 0
+        for i in range(len(self.values)):
+            loss += (rewards[i] - self.values[i]).pow(2)
+        loss.backward()
+        self.optimizer.step()
+        self.values = []
+
+    def generate(self):
+        while len(self.chosen) < self.steps:
+            value = self.model(self.config.as_tensor())
+            self.config = self.config.step(value.detach())
+            self.chosen.append(self.config)
+            self.values.append(value)
+
+
+class Tuner:
+    """And so may be the methods of what holds it."""
+
+    def __init__(self, config):
+        self.searcher = Searcher(config, 10)
+
+    def propose(self):
+        self.searcher.generate()
+        return self.searcher.chosen
+
+    def receive(self, rewards):
+        self.searcher.append(rewards)
