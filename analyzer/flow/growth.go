@@ -226,28 +226,15 @@ func (in *interpreter) judge(l *loop, end *state) {
 // of l, a loop that is not in the text, and is gone with it: at its end nothing
 // older refers to the object.
 func (in *interpreter) endsWithCall(l *loop, id ObjectID) bool {
-	if !l.implicit || !isOfCall(l, in.objects[id].at) {
+	if !l.implicit || in.objects[id].born <= l.births {
 		return false
 	}
 	for p := range l.written {
-		if p.object < firstObject || isOfCall(l, in.objects[p.object].at) {
-			continue
-		}
-		if in.refersTo(in.state.get(p), id, 0) {
+		if p.object >= firstObject && in.objects[p.object].born <= l.births && in.refersTo(in.state.get(p), id, 0) {
 			return false
 		}
 	}
 	return true
-}
-
-// isOfCall reports whether a site was run by a call that is an iteration of l.
-func isOfCall(l *loop, at site) bool {
-	for c := at.frame; c != nil; c = c.caller {
-		if c.caller == l.at.frame {
-			return c.module == l.at.module && c.node == l.at.node
-		}
-	}
-	return false
 }
 
 // allLeaves reports whether the origins are leaves, such as inputs that require
