@@ -226,15 +226,27 @@ func (in *interpreter) judge(l *loop, end *state) {
 // of l, a loop that is not in the text, and is gone with it: at its end nothing
 // older refers to the object.
 func (in *interpreter) endsWithCall(l *loop, id ObjectID) bool {
-	if !l.implicit || in.objects[id].born <= l.births {
+	if !l.implicit || !in.isOfCall(l, id) {
 		return false
 	}
 	for p := range l.written {
-		if p.object >= firstObject && in.objects[p.object].born <= l.births && in.refersTo(in.state.get(p), id, 0) {
+		if p.object >= firstObject && !in.isOfCall(l, p.object) && in.refersTo(in.state.get(p), id, 0) {
 			return false
 		}
 	}
 	return true
+}
+
+// isOfCall reports whether a call that is an iteration of l made an object.
+// Objects of summaries are made when they are looked at, whoever they belong to.
+func (in *interpreter) isOfCall(l *loop, id ObjectID) bool {
+	info := in.objects[id]
+	for c := info.at.frame; c != nil && info.born > l.births; c = c.caller {
+		if c.caller == l.at.frame {
+			return c.module == l.at.module && c.node == l.at.node
+		}
+	}
+	return false
 }
 
 // allLeaves reports whether the origins are leaves, such as inputs that require
