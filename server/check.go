@@ -9,6 +9,7 @@ import (
 	"go.lsp.dev/protocol"
 
 	"github.com/graphleak/graphleak/rules"
+	"github.com/graphleak/graphleak/rules/config"
 )
 
 const (
@@ -40,7 +41,8 @@ type check struct {
 type outcome struct {
 	findings []rules.Finding
 	silenced []rules.Silenced
-	skipped  string // why the document was not checked
+	problems config.Problems // of a configuration file
+	skipped  string          // why the document was not checked
 	took     time.Duration
 	err      error // the check did not come to its end
 }
@@ -112,7 +114,7 @@ func (s *server) startCheck(view *snapshot, p *program) {
 		defer c.cancel()
 		c.out = s.runCheck(c, view.checker, p)
 		close(c.ended)
-		if c.out.err == nil && p.python() {
+		if c.out.err == nil && p.speaks() {
 			s.reports.program(view, p)
 			s.tellProblems(view)
 		}
@@ -138,7 +140,10 @@ func (s *server) runCheck(c *check, checker checker, p *program) outcome {
 	case <-c.ctx.Done():
 		return outcome{err: c.ctx.Err()}
 	}
-	if !p.python() {
+	switch {
+	case p.configures():
+		return outcome{problems: config.Check(p.path, p.code, s.rules)}
+	case !p.python():
 		return outcome{}
 	}
 	began := time.Now()

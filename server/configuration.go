@@ -15,8 +15,8 @@ import (
 )
 
 // Configuration files are read when the first file below them is checked. What is
-// wrong with one is said at the file itself; meanwhile what it said before, when it
-// was in order, stays in force.
+// wrong with one is said at the file itself, or in the document where one is open;
+// meanwhile what it said before, when it was in order and saved, stays in force.
 
 // reconfigured reports whether the configuration of an open program is not what
 // it was when view was made. Not all clients tell of changed files.
@@ -54,7 +54,11 @@ func (s *server) tellProblems(view *snapshot) {
 		for _, p := range problems[path] {
 			s.log.warnf("%v", p)
 		}
-		s.reports.file(view, uri.File(path), newReport(nil, view.problemDiagnostics(path, problems[path])))
+		src, err := sources.Read(path, syntax.MaxBytes)
+		if err != nil {
+			src = nil
+		}
+		s.reports.file(view, uri.File(path), newReport(nil, view.problemDiagnostics(text.NewMapper(src), problems[path])))
 	}
 	for path := range s.broken.told {
 		if _, still := problems[path]; !still {
@@ -64,15 +68,18 @@ func (s *server) tellProblems(view *snapshot) {
 	s.broken.told = problems
 }
 
+// retellProblems says again what is wrong with the file at path, which was open.
+func (s *server) retellProblems(view *snapshot, path string) {
+	s.broken.Lock()
+	delete(s.broken.told, path)
+	s.broken.Unlock()
+	s.tellProblems(view)
+}
+
 // problemDiagnostics are what is wrong with a configuration file, each from its
 // place to the end of the line.
-func (v *snapshot) problemDiagnostics(path string, problems config.Problems) []protocol.Diagnostic {
-	src, err := sources.Read(path, syntax.MaxBytes)
-	if err != nil {
-		src = nil
-	}
-	mapper := text.NewMapper(src)
-	var out []protocol.Diagnostic
+func (v *snapshot) problemDiagnostics(mapper *text.Mapper, problems config.Problems) []protocol.Diagnostic {
+	out := []protocol.Diagnostic{}
 	for _, p := range problems {
 		line := mapper.Line(p.Line - 1)
 		span := text.Span{Start: min(line.Start+p.Column-1, line.End), End: line.End}

@@ -9,6 +9,7 @@ import (
 	"reflect"
 	"regexp"
 	"slices"
+	"strings"
 	"sync"
 	"testing"
 	"time"
@@ -241,4 +242,48 @@ func TestSettingsAreDocumented(t *testing.T) {
 	}
 	assert.ElementsMatch(t, read, offered)
 	assert.ElementsMatch(t, read, documented)
+}
+
+// A configuration file that is open is checked while it is typed in. It takes
+// effect when it is saved.
+func TestConfigurationIsCheckedWhileItIsTyped(t *testing.T) {
+	folder := project(t, map[string]string{"pyproject.toml": "[tool.graphleak]\nselct = []\n", "train.py": training})
+	configured, train := uri.File(filepath.Join(folder, "pyproject.toml")), uri.File(filepath.Join(folder, "train.py"))
+	for _, capabilities := range encodings {
+		t.Run(capabilities, func(t *testing.T) {
+			e := launch(t, rules.NewChecker(leaks.All()...))
+			e.initializeIn(capabilities, `{}`, folder)
+			e.open(train, 1, training)
+			e.waitFor(train, asError)
+			e.fileDiagnostics(configured, 1)
+
+			const src = "é = \"😀\"\n[tool.graphleak]\nignore = [\"é\", \"GL101\", \"GL9\"]\n"
+			require.NoError(t, e.server.DidOpen(e.context(), &protocol.DidOpenTextDocumentParams{
+				TextDocument: protocol.TextDocumentItem{URI: configured, LanguageID: "toml", Version: 1, Text: src},
+			}))
+			told := e.diagnosticsOf(configured, 1)
+			require.Len(t, told, 1, "no TOML: the first key has to be quoted")
+			assert.Equal(t, span(0, 0, 0, told[0].Range.End.Character), told[0].Range)
+			e.changes(configured, 2, &protocol.TextDocumentContentChangeWholeDocument{Text: strings.Replace(src, "é", "name", 1)})
+			told = e.diagnosticsOf(configured, 2)
+			require.Len(t, told, 2)
+			assert.Contains(t, message(t, told[0]), `"é" names no rule`)
+			assert.Contains(t, message(t, told[1]), `"GL9" names no rule`)
+
+			code := protocol.Position{Line: 2, Character: told[1].Range.Start.Character - 8}
+			hover, err := e.hover(configured, code)
+			require.NoError(t, err)
+			require.NotNil(t, hover)
+			assert.Contains(t, hover.Contents.(*protocol.MarkupContent).Value, "accumulate-with-graph")
+			links, err := e.server.DocumentLink(e.context(), &protocol.DocumentLinkParams{TextDocument: protocol.TextDocumentIdentifier{URI: configured}})
+			require.NoError(t, err)
+			require.Len(t, links, 1)
+			actions, err := e.codeActions(configured, told[0].Range)
+			require.NoError(t, err)
+			assert.Empty(t, actions)
+
+			e.closeDocument(configured)
+			assert.Contains(t, message(t, e.fileDiagnostics(configured, 1)[0]), `unknown key "selct"`, "as it is on disk")
+		})
+	}
 }

@@ -19,6 +19,9 @@ const diagnosticSource = "graphleak"
 // client.
 func (v *snapshot) diagnostics(of part) []protocol.Diagnostic {
 	out, _ := of.program.check.outcome()
+	if of.program.configures() {
+		return v.problemDiagnostics(of.mapper(), out.problems)
+	}
 	diagnostics := []protocol.Diagnostic{}
 	if out.skipped != "" {
 		if of.within == of.program.part(0).within {

@@ -12,7 +12,8 @@ import (
 	"github.com/graphleak/graphleak/rules"
 )
 
-// hover explains the findings at a position, or what a comment there silences.
+// hover explains the findings at a position, what a comment there silences, or the
+// rule that a configuration file names there.
 func (s *server) hover(ctx context.Context, view *snapshot, params *protocol.HoverParams) (*protocol.Hover, error) {
 	doc, ok := view.open(params.TextDocument.URI)
 	if !ok {
@@ -46,7 +47,7 @@ func (s *server) hover(ctx context.Context, view *snapshot, params *protocol.Hov
 				show(local, "Silenced here: "+view.explain(doc, s.Finding))
 			}
 		}
-		for _, m := range view.mentions(doc.text) {
+		for _, m := range view.mentions(doc) {
 			if local := at - doc.within.Start; m.span.Start <= local && local <= m.span.End {
 				show(m.span, view.about(m.rule))
 			}

@@ -1,6 +1,7 @@
 package server
 
 import (
+	"path/filepath"
 	"sync"
 
 	"go.lsp.dev/protocol"
@@ -10,6 +11,7 @@ import (
 	"github.com/graphleak/graphleak/analyzer/sources"
 	"github.com/graphleak/graphleak/analyzer/text"
 	"github.com/graphleak/graphleak/rules"
+	"github.com/graphleak/graphleak/rules/config"
 )
 
 // program is one version of what is checked as a whole: a document, or the
@@ -102,6 +104,14 @@ func (p *program) source() rules.Source {
 
 // python reports whether the program is checked at all.
 func (p *program) python() bool { return p.cells != nil || p.docs[0].python() }
+
+// configures reports whether the program is no program but a configuration file.
+func (p *program) configures() bool {
+	return p.cells == nil && filepath.Base(p.path) == config.FileName
+}
+
+// speaks reports whether there is anything to say about the program.
+func (p *program) speaks() bool { return p.python() || p.configures() }
 
 // part is a document as a part of its program.
 type part struct {

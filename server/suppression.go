@@ -97,15 +97,27 @@ type mention struct {
 	span text.Span
 }
 
-// mentions are the rules that the comments of src name which silence findings.
-func (v *snapshot) mentions(src []byte) []mention {
+// mentionForm is how a text names rules.
+type mentionForm struct {
+	form  *regexp.Regexp
+	codes int // the group with the codes
+}
+
+// ruleCode is what the codes of rules look like.
+var ruleCode = regexp.MustCompile(`\b(GL\d{3})\b`)
+
+// mentions are the rules that a document names: in comments that silence findings,
+// or anywhere in a configuration file.
+func (v *snapshot) mentions(doc part) []mention {
+	src := doc.text
+	forms := []mentionForm{{rules.IgnoreComment, 2}, {rules.NoqaComment, 1}}
+	if doc.program.configures() {
+		forms = []mentionForm{{ruleCode, 1}}
+	}
 	var out []mention
-	for _, comment := range []struct {
-		form  *regexp.Regexp
-		codes int // the group with the codes
-	}{{rules.IgnoreComment, 2}, {rules.NoqaComment, 1}} {
-		for _, m := range comment.form.FindAllSubmatchIndex(src, -1) {
-			start, end := m[2*comment.codes], m[2*comment.codes+1]
+	for _, names := range forms {
+		for _, m := range names.form.FindAllSubmatchIndex(src, -1) {
+			start, end := m[2*names.codes], m[2*names.codes+1]
 			if start < 0 {
 				continue
 			}

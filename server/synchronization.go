@@ -137,6 +137,13 @@ func (s *server) closed(view *snapshot, p *program) {
 	if p.path != "" {
 		view.checker.Forget(p.path)
 	}
+	if p.configures() {
+		go func() {
+			s.reports.close(view, p.uri)
+			s.retellProblems(view, p.path)
+		}()
+		return
+	}
 	if !p.python() {
 		return
 	}

@@ -23,13 +23,17 @@ const startTimeoutMs = 20_000;
 const stopTimeoutMs = 2_000;
 
 /**
- * The Python documents that the server is told about. Schemes are listed
- * because a selector without them also matches terminals, output channels and
- * the old side of a diff.
+ * The Python documents that the server is told about, and the files that
+ * configure its checks. Schemes are listed because a selector without them also
+ * matches terminals, output channels and the old side of a diff.
  */
-const documentSelector = ['file', 'untitled', 'vscode-notebook-cell', 'vscode-remote', 'vscode-vfs', 'vsls'].map(
-  (scheme) => ({ language: 'python', scheme }),
-);
+const documentSelector = [
+  ...['file', 'untitled', 'vscode-notebook-cell', 'vscode-remote', 'vscode-vfs', 'vsls'].map((scheme) => ({
+    language: 'python',
+    scheme,
+  })),
+  { scheme: 'file', pattern: '**/pyproject.toml' },
+];
 
 /**
  * Keeps one language server running.

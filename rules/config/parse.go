@@ -84,6 +84,15 @@ func parse(path string, src []byte, all []*rules.Rule) (*Config, error) {
 	return c, nil
 }
 
+// Check is what is wrong with the file at path if it has the given content, and
+// configurations may name the given rules.
+func Check(path string, src []byte, all []*rules.Rule) Problems {
+	_, err := parse(path, src, all)
+	var problems Problems
+	errors.As(err, &problems)
+	return problems
+}
+
 // syntaxProblem is an error of the decoder: the file is no TOML, or a value is
 // of the wrong type.
 func syntaxProblem(path string, err error) Problem {
