@@ -33,7 +33,7 @@ func isNative(text string) bool {
 var coreLiterals = []string{
 	"Traceback", `File "`, `File \"`, "File “", "Exception has occurred: ", "(most recent call first)",
 	"Cell In[", "Input In [", "<ipython-input-", "Error: ", "Exception: ", "Exception ignored in",
-	"terminate called after", "libc++abi: terminating", "(active): ", "(active)", "(active+gil)", "(idle): ", ")<module>()", "): ray::",
+	"terminate called after", "libc++abi: terminating", "(active): ", "(active)", "(active+gil)", "(idle): ", ")<module>()", "): ray::", "│ ❱ ",
 }
 
 // mayBegin is the cheap part of the question whether text opens a traceback.
@@ -50,7 +50,7 @@ func mayBegin(text string) bool {
 			return true
 		}
 	}
-	return strings.Contains(text, "File ") || strings.Contains(text, "Traceback") || strings.Contains(text, "ray::") || strings.Contains(text, ")<module>()")
+	return strings.Contains(text, "File ") || strings.Contains(text, "Traceback") || strings.Contains(text, "ray::") || strings.Contains(text, ")<module>()") || strings.Contains(text, "❱")
 }
 
 // begin opens a traceback if l is the header of one, or the first line that is
@@ -173,6 +173,8 @@ func (p *tracebacks) beginWithoutHeader(l Line, next *Traceback) bool {
 		p.finish()
 		p.take(next, standard, "")
 		return p.frame(l)
+	case strings.Contains(text, "❱"):
+		return p.richBegin(l, next)
 	case pytestError(text):
 		p.finish()
 		p.take(next, pytest, "")

@@ -50,3 +50,35 @@ func (p *tracebacks) richFrame(l Line) (taken, open bool) {
 	}
 	return true, true
 }
+
+// richBegin opens a traceback of rich whose top is cut off, at the first line of
+// code that it points at. The call that this is in is a few lines above.
+func (p *tracebacks) richBegin(l Line, next *Traceback) bool {
+	const near = 12 // lines of code around the call
+	if !strings.HasPrefix(strings.TrimSpace(l.Text), "│") || p.before == nil {
+		return false
+	}
+	var call Line
+	n := 0
+	p.before(func(earlier Line) bool {
+		inside, ok := strings.CutPrefix(strings.TrimSpace(earlier.Text), "│")
+		if !ok {
+			return false
+		}
+		if richCall.MatchString(strings.TrimSpace(strings.TrimRight(inside, "│ "))) {
+			call = earlier
+			return false
+		}
+		n++
+		return n < near
+	})
+	if call.Text == "" {
+		return false
+	}
+	next.First, next.Headless = call.No, true
+	p.finish()
+	p.take(next, rich, "")
+	p.richFrame(call)
+	p.richFrame(l)
+	return true
+}
