@@ -75,6 +75,7 @@ func (in *interpreter) callPython(n syntax.NodeID, name string, args arguments) 
 	case "range":
 		return numbers(args.positional)
 	case "next":
+		in.iterates(n, args)
 		in.draws()
 		if first == nil {
 			return plain
@@ -137,6 +138,7 @@ func (in *interpreter) callPython(n syntax.NodeID, name string, args arguments) 
 // known.
 func (in *interpreter) callTorch(n syntax.NodeID, name string, args arguments) *Value {
 	first := args.at(0, "")
+	in.makes(n, name, args)
 	switch name {
 	case "torch.autograd.grad":
 		return in.gradients(n, args)

@@ -185,6 +185,7 @@ func (in *interpreter) unknownMethod(n, receiver syntax.NodeID, obj *Value, id O
 			in.optimizerSteps()
 			if len(args.values()) == 0 {
 				in.stepsAt(n)
+				in.stepsOnce(n, id)
 			}
 		}
 		if len(args.positional) == 1 && in.callable(args.positional[0]) { // optimizer.step(closure)

@@ -12,6 +12,7 @@ type Observed struct {
 	Exceptions []KeptException
 	References []ReferenceCycle
 	Packed     []PackedGraph
+	Remade     []Remade
 }
 
 // observations are what was seen of things other than growth, each kind in a
@@ -38,6 +39,9 @@ type observations struct {
 	// referenceCycles are by what makes them, packs by their context managers.
 	referenceCycles map[Location]ReferenceCycle
 	packs           map[Location]packed
+	// makings are what libraries made, by object; remade is by the calls that make.
+	makings map[ObjectID]*making
+	remade  map[Location]Remade
 }
 
 func newObservations() observations {
@@ -47,6 +51,7 @@ func newObservations() observations {
 		attachments:    map[ObjectID]*attachment{}, hookCodes: map[codeKey]Location{},
 		recoveries: map[Location]Recovery{}, keptExceptions: map[Location]KeptException{},
 		referenceCycles: map[Location]ReferenceCycle{}, packs: map[Location]packed{},
+		makings: map[ObjectID]*making{}, remade: map[Location]Remade{},
 	}
 }
 
@@ -61,5 +66,6 @@ func (in *interpreter) observed() Observed {
 	out.Holders = in.hookedObjects()
 	out.Recoveries, out.Exceptions = in.exceptionFacts()
 	out.References, out.Packed = in.cycleFacts(), in.packFacts()
+	out.Remade = in.remadeFacts()
 	return out
 }

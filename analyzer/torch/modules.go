@@ -131,6 +131,12 @@ func OptimizerClass(dotted string) bool {
 	return strings.HasPrefix(dotted, "torch.optim.") && !strings.Contains(dotted, "lr_scheduler")
 }
 
+// Traces reports whether a dotted name is that of a function which records what a
+// module does, in a graph that PyTorch keeps.
+func Traces(dotted string) bool {
+	return dotted == "torch.jit.trace" || dotted == "torch.jit.trace_module"
+}
+
 // MakesObject reports whether what a dotted name makes is an object that holds
 // no graph of its own: an optimizer, a scaler, a loader, a transform.
 func MakesObject(dotted string) bool {
