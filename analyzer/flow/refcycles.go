@@ -290,7 +290,7 @@ func (in *interpreter) keptObjects(l *loop, end *state) map[ObjectID]bool {
 			keep(e, depth+1)
 		}
 		for _, id := range v.objects {
-		if kept[id] {
+			if kept[id] {
 				continue
 			}
 			kept[id] = true

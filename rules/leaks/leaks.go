@@ -22,7 +22,7 @@ import (
 	snapshot "github.com/graphleak/graphleak/rules/leaks/model-snapshots-kept"
 	retain "github.com/graphleak/graphleak/rules/leaks/needless-retain-graph"
 	recovery "github.com/graphleak/graphleak/rules/leaks/oom-recovery-in-except"
-	recreatedperstep "github.com/graphleak/graphleak/rules/leaks/recreated-per-step"
+	recreated "github.com/graphleak/graphleak/rules/leaks/recreated-per-step"
 	statistic "github.com/graphleak/graphleak/rules/leaks/running-statistic-with-graph"
 	sideoutput "github.com/graphleak/graphleak/rules/leaks/side-output-off-backward"
 	outputs "github.com/graphleak/graphleak/rules/leaks/step-outputs-never-cleared"
@@ -38,31 +38,31 @@ import (
 // All are the rules by code.
 func All() []*rules.Rule {
 	return []*rules.Rule{
-		unused.Rule,           // GL001
-		accumulate.Rule,       // GL101
-		collect.Rule,          // GL102
-		meter.Rule,            // GL103
-		statistic.Rule,        // GL104
-		sideoutput.Rule,       // GL105
-		pileup.Rule,           // GL201
-		outputs.Rule,          // GL202
-		view.Rule,             // GL203
-		cache.Rule,            // GL204
-		snapshot.Rule,         // GL205
-		metric.Rule,           // GL206
-		evaluation.Rule,       // GL301
-		attribute.Rule,        // GL302
-		checkpoint.Rule,       // GL303
-		predictions.Rule,      // GL304
-		ineffective.Rule,      // GL305
-		retain.Rule,           // GL401
-		creategraph.Rule,      // GL402
-		ctxattribute.Rule,     // GL403
-		hook.Rule,             // GL404
-		hiddenstate.Rule,      // GL405
-		recovery.Rule,         // GL501
-		cycle.Rule,            // GL502
-		recreatedperstep.Rule, // GL504
-		dataset.Rule,          // GL601
+		unused.Rule,       // GL001
+		accumulate.Rule,   // GL101
+		collect.Rule,      // GL102
+		meter.Rule,        // GL103
+		statistic.Rule,    // GL104
+		sideoutput.Rule,   // GL105
+		pileup.Rule,       // GL201
+		outputs.Rule,      // GL202
+		view.Rule,         // GL203
+		cache.Rule,        // GL204
+		snapshot.Rule,     // GL205
+		metric.Rule,       // GL206
+		evaluation.Rule,   // GL301
+		attribute.Rule,    // GL302
+		checkpoint.Rule,   // GL303
+		predictions.Rule,  // GL304
+		ineffective.Rule,  // GL305
+		retain.Rule,       // GL401
+		creategraph.Rule,  // GL402
+		ctxattribute.Rule, // GL403
+		hook.Rule,         // GL404
+		hiddenstate.Rule,  // GL405
+		recovery.Rule,     // GL501
+		cycle.Rule,        // GL502
+		recreated.Rule,    // GL504
+		dataset.Rule,      // GL601
 	}
 }
