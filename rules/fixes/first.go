@@ -67,7 +67,8 @@ func isGiven(g flow.Growth, seed flow.Location) bool {
 		return false
 	}
 	for n := range v.occurrences() {
-		if t.Role(n) == syntax.FieldLeft || t.Kind(t.Parent(n)) == syntax.PatternList {
+		switch k := t.Kind(t.Parent(n)); {
+		case t.Role(n) == syntax.FieldLeft && (k == syntax.Assignment || k == syntax.AugmentedAssignment || k == syntax.ForStatement), k == syntax.PatternList:
 			return false // it is given another value
 		}
 	}

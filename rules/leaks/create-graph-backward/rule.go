@@ -27,7 +27,7 @@ func run(p *rules.Pass) {
 func finding(g flow.GradientGraph) rules.Finding {
 	f := rules.Finding{
 		Span: g.Argument.Span(), Severity: rules.Error, Memory: rules.Device, Keeps: rules.Graph,
-		Confidence: rules.Medium, Fixes: fixes.ResetGradients(g),
+		Confidence: rules.Medium, Fixes: append(fixes.AskForGradients(g), fixes.ResetGradients(g)...),
 	}
 	if g.Sure == flow.Certain {
 		f.Confidence = rules.High
