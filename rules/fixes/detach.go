@@ -62,8 +62,8 @@ func (u uses) caution(g flow.Growth, first firstValue) string {
 		return fmt.Sprintf("check that %s is a tensor each time", source(g.Parts[doubtful].Location))
 	case len(first.seeds) > 0 && !first.detachable:
 		return fmt.Sprintf("the first value, %s, keeps its graph: detach it too", source(first.seeds[0]))
-	case first.aliased && !first.apart:
-		return fmt.Sprintf("check that no backward runs on the first value, %s, after something was added to it", source(first.seeds[0]))
+	case first.aliased && !first.over:
+		return "check that no backward runs on the first value after something was added to it"
 	case u.needGraph():
 		return "its graph is used later: check that"
 	case u.changesElements():

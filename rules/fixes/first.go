@@ -17,15 +17,19 @@ type firstValue struct {
 	seeds []flow.Location
 	// detachable says that a fix in the same file can detach it too.
 	detachable bool
-	// aliased says that what is added is written into that tensor in place; apart
-	// that no iteration does both, so that its own is over by then.
-	aliased, apart bool
+	// aliased says that what is added is written into that tensor in place. If its
+	// own backward is over by then, that is the same with a graph and without.
+	aliased, over bool
 }
 
 func firstValueOf(m *names.Module, g flow.Growth) firstValue {
 	var f firstValue
+	inPlace := g.Store.Kind() == syntax.AugmentedAssignment
+	f.over = slices.ContainsFunc(g.Freed, func(b flow.Location) bool { return b.Module == g.Kept.Module && b.Node < g.Kept.Node })
 	for _, l := range g.Seeds {
-		if !isGiven(g, l) {
+		if isGiven(g, l) {
+			f.aliased = f.aliased || inPlace
+		} else {
 			f.seeds = append(f.seeds, l)
 		}
 	}
@@ -42,14 +46,8 @@ func firstValueOf(m *names.Module, g flow.Growth) firstValue {
 			return f
 		}
 	}
-	switch g.Store.Kind() {
-	case syntax.Assignment:
-		f.detachable = true
-	case syntax.AugmentedAssignment:
-		f.detachable, f.aliased, f.apart = true, true, true
-		for _, l := range f.seeds {
-			f.apart = f.apart && inOtherArm(m.Tree, l.Node, g.Store.Node)
-		}
+	if inPlace || g.Store.Kind() == syntax.Assignment {
+		f.detachable, f.aliased = true, inPlace
 	}
 	return f
 }
@@ -73,21 +71,6 @@ func isGiven(g flow.Growth, seed flow.Location) bool {
 		}
 	}
 	return mentions(t, g.Store.Node, v.name)
-}
-
-// inOtherArm reports whether two nodes are in different branches of one if
-// statement.
-func inOtherArm(t *syntax.Tree, a, b syntax.NodeID) bool {
-	branches := map[syntax.NodeID]syntax.NodeID{} // of the statement: the branch that a is in
-	for n := a; n > t.Root(); n = t.Parent(n) {
-		branches[t.Parent(n)] = n
-	}
-	for n := b; n > t.Root(); n = t.Parent(n) {
-		if branch, ok := branches[t.Parent(n)]; ok {
-			return t.Kind(t.Parent(n)) == syntax.IfStatement && branch != n
-		}
-	}
-	return false
 }
 
 // addToNew are the fixes that add to a new tensor each time: where += writes into
