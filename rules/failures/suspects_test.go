@@ -69,6 +69,20 @@ func TestWhatTheFilesOfTheTracebackImportIsSuspectToo(t *testing.T) {
 	assert.Equal(t, crash.Low, got.Confidence, "it was not on the stack")
 }
 
+// A project says in its configuration what it does not take for a leak, and where
+// imports lead. A comment that silences nothing keeps no memory.
+func TestSuspectsAreThoseOfTheConfiguration(t *testing.T) {
+	log := "step 900 loss 0.1\nTraceback (most recent call last):\n  File \"/app/training.py\", line 8, in fit\n    model(x).sum().backward()\n" + full
+	const commented = "x = 1  # graphleak: ignore\n"
+	got := inProject(t, log, "training.py", training+commented, "evaluation.py", evaluation, "pyproject.toml", "[tool.graphleak]\nignore = [\"GL101\"]\n")
+	assert.Empty(t, got.Suspects)
+	got = inProject(t, log, "training.py", training+commented, "lib/evaluation.py", evaluation)
+	assert.Empty(t, got.Suspects, "nothing leads there")
+	got = inProject(t, log, "training.py", training, "lib/evaluation.py", evaluation, "pyproject.toml", "[tool.graphleak]\nsrc = [\"lib\"]\n")
+	require.NotEmpty(t, got.Suspects)
+	assert.Equal(t, "lib/evaluation.py", got.Suspects[0].Path)
+}
+
 func TestSuspectInACellOfANotebook(t *testing.T) {
 	cell := func(number int, source string) map[string]any {
 		return map[string]any{"cell_type": "code", "execution_count": number, "source": source, "metadata": map[string]any{}, "outputs": []any{}}

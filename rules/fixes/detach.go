@@ -135,9 +135,7 @@ func Advice(g flow.Growth) string {
 	return "`" + methodCall(g.Parts[0].Location, ".detach()") + "`"
 }
 
-func source(l flow.Location) string {
-	return "`" + Shorten(l.Text(), 30) + "`"
-}
+func source(l flow.Location) string { return Quote(l, 30) }
 
 // Shorten puts code on one line of at most so many characters, for titles and
 // messages.

@@ -120,3 +120,28 @@ func TestUnusedSuppressions(t *testing.T) {
 	require.NoError(t, err)
 	assert.Empty(t, report.Findings, "what could not be parsed may have findings")
 }
+
+func TestMessagesQuoteNoComments(t *testing.T) {
+	const program = `import torch
+model = torch.nn.Linear(2, 1)
+total = 0.0
+for x in loader:
+    total += model(  # a long comment that says why this is so and not otherwise
+        x,
+        # another one
+    ).mean()
+print(float(total))
+`
+	report, err := rules.NewChecker(leaks.All()...).Check(t.Context(), rules.Source{Path: "train.py", Text: []byte(program)})
+	require.NoError(t, err)
+	require.Len(t, report.Findings, 1)
+	said := report.Findings[0].Message
+	for _, e := range report.Findings[0].Evidence {
+		said += e.Message
+	}
+	for _, fix := range report.Findings[0].Fixes {
+		said += fix.Title
+	}
+	assert.NotContains(t, said, "#")
+	assert.Contains(t, said, "`model( x, ).mean()`")
+}

@@ -88,7 +88,7 @@ func advice(g flow.Growth, w Wording) string {
 // Code is the source of a location, in backquotes, shortened to be read in one
 // glance.
 func Code(l flow.Location) string {
-	return "`" + fixes.Shorten(l.Text(), 40) + "`"
+	return fixes.Quote(l, 40)
 }
 
 // evidence is the chain of a growth: created, kept, in this loop, backwarded.
