@@ -28,3 +28,48 @@ func TestExplainOfAnUnknownTopic(t *testing.T) {
 	assert.Equal(t, exitFailure, got.code)
 	assert.Equal(t, "graphleak: there is no page about \"GL999\": graphleak explain list shows all pages\n", got.stderr)
 }
+
+func TestExplainSearchFindsThePageOfAMessage(t *testing.T) {
+	for text, want := range map[string]string{
+		"CUDA out of memory": "memory.cuda-oom.undetermined",
+		"RuntimeError: CUDA error: device-side assert triggered":                                         "cuda.device-assert",
+		"Expected all tensors to be on the same device, but found at least two devices, cuda:0 and cpu!": "data.device",
+		"Trying to backward through the graph a second time":                                             "autograd.backward-twice",
+		"element 0 of tensors does not require grad":                                                     "autograd.no-graph",
+		"DataLoader worker (pid 12) is killed by signal: Bus error":                                      "memory.shm",
+		"exitcode -9":               "memory.host-oom.killed-unconfirmed",
+		"slurmstepd oom_kill":       "memory.host-oom.slurm",
+		"OOMKilled":                 "memory.host-oom.kubernetes",
+		"address already in use":    "distributed.rendezvous",
+		"watchdog timeout nccl":     "distributed.nccl-timeout",
+		"find_unused_parameters":    "distributed.ddp-unused",
+		"marked as ready twice":     "distributed.ddp-twice",
+		"undefined symbol flash":    "env.import",
+		"too many open files":       "memory.file-descriptors",
+		"loss is nan":               "autograd.nan",
+		"segmentation fault":        "signal.segfault",
+		"Xid 79 fallen off the bus": "hardware.xid",
+		"kv cache vllm":             "memory.vllm.kv-cache",
+		"no space left on device":   "env.disk-full",
+		"total_loss += loss":        "GL101",
+	} {
+		t.Run(text, func(t *testing.T) {
+			got := graphleak(t, "", "explain", "--search", text)
+			assert.Equal(t, exitClean, got.code)
+			first, _, _ := strings.Cut(got.stdout, " ")
+			assert.Equal(t, want, first, got.stdout)
+			assert.Contains(t, got.stdout, "graphleak explain "+want+" shows the page.")
+		})
+	}
+}
+
+func TestExplainSearchThatFindsNothing(t *testing.T) {
+	got := graphleak(t, "", "explain", "--search", "qqqq")
+	assert.Equal(t, exitFailure, got.code)
+	assert.Equal(t, "graphleak: no page is about \"qqqq\": graphleak explain list shows all pages\n", got.stderr)
+	for _, args := range [][]string{{"explain"}, {"explain", "GL101", "--search", "x"}} {
+		got = graphleak(t, "", args...)
+		assert.Equal(t, exitFailure, got.code)
+		assert.Contains(t, got.stderr, "name a page, or give --search TEXT")
+	}
+}

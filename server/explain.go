@@ -65,18 +65,15 @@ func listTopics(all []*rules.Rule) explainResult {
 	return result
 }
 
-// searchPages lists the pages about a message or words, best first: those of
-// failures that know the message, else those in which all of the words are.
+// searchPages lists the pages about a message or words, best first.
 func searchPages(all []*rules.Rule, text string) (protocol.LSPAny, error) {
 	result := explainResult{Title: "Pages found", Topics: []topic{}}
-	for _, page := range failures.Search(text) {
-		result.Topics = append(result.Topics, topic{page.ID, "failure", page.Title})
-	}
-	words := strings.Fields(strings.ToLower(text))
-	for _, rule := range all {
-		if failures.MatchWords(words, rule.Code+" "+rule.Name+" "+rule.Title(), rule.Doc) > 0 {
-			result.Topics = append(result.Topics, topic{rule.Code, "rule", rule.Title()})
+	for _, hit := range failures.Search(all, text) {
+		kind := "failure"
+		if hit.Rule {
+			kind = "rule"
 		}
+		result.Topics = append(result.Topics, topic{hit.ID, kind, hit.Title})
 	}
 	return json.Marshal(result)
 }

@@ -1,54 +1,74 @@
 package failures
 
 import (
-	"cmp"
 	"slices"
 	"strings"
 
 	"github.com/graphleak/graphleak/analyzer/crash"
+	"github.com/graphleak/graphleak/rules"
+	"github.com/graphleak/graphleak/rules/search"
 )
 
-// maxSearched bounds the text that is searched with: more is no search.
-const maxSearched = 64 << 10
+// Hit is a page that a search found.
+type Hit struct {
+	ID, Title string
+	Rule      bool // the page is that of a rule, not of a failure
+	Knows     bool // it knows a message of the text
+}
 
-// Search finds the pages about a text, best first: those that know a message in
-// it, then those that its words stand in, in the id, the title, or anywhere.
-func Search(text string) []crash.Page {
+// Bounds on a search: what is longer is no search, and who looks for a page reads
+// the first few.
+const (
+	maxSearched = 64 << 10
+	maxHits     = 12
+)
+
+// Search finds the pages of rules and of failures that a text is about, best
+// first: those that know a message in it, then by the words.
+func Search(all []*rules.Rule, text string) []Hit {
 	text = text[:min(len(text), maxSearched)]
-	pages, _ := load()
-	score := make(map[string]int)
+	hits := make(map[string]Hit)
+	var documents []search.Document
+	for _, rule := range all {
+		hits[rule.Code] = Hit{ID: rule.Code, Title: rule.Title(), Rule: true}
+		documents = append(documents, search.Document{ID: rule.Code, Title: rule.Name + " " + rule.Title(), Body: rule.Doc})
+	}
+	for _, page := range Pages() {
+		hits[page.ID] = Hit{ID: page.ID, Title: page.Title}
+		d := search.Document{ID: page.ID, Title: page.Title, Body: page.Body}
+		for _, s := range page.Signatures {
+			d.Messages = append(d.Messages, s.Example)
+		}
+		documents = append(documents, d)
+	}
+	var found []Hit
+	known := knowing(text)
+	for _, id := range known {
+		hit := hits[id]
+		hit.Knows = true
+		found = append(found, hit)
+	}
+	for _, id := range search.New(documents).Find(text) {
+		if !slices.Contains(known, id) {
+			found = append(found, hits[id])
+		}
+	}
+	return found[:min(len(found), maxHits)]
+}
+
+// knowing are the ids of the pages that know a message of the text, whether it is
+// given with or without the type of its exception.
+func knowing(text string) []string {
+	var ids []string
 	for line := range strings.Lines(text) {
 		line = strings.TrimSpace(line)
-		for _, scope := range []crash.Scope{crash.InException, crash.InLine} {
-			if id, _ := Recognise(line, scope); id != "" {
-				score[id] += 1000
+		for _, message := range []string{line, "RuntimeError: " + line} {
+			for _, scope := range []crash.Scope{crash.InException, crash.InLine} {
+				if id, _ := Recognise(message, scope); id != "" && !slices.Contains(ids, id) {
+					ids = append(ids, id)
+				}
 			}
 		}
 	}
-	words := strings.Fields(strings.ToLower(text))
-	for i := range pages {
-		p := &pages[i]
-		score[p.ID] += MatchWords(words, p.ID+" "+p.Title, p.Body)
-	}
-	found := slices.DeleteFunc(slices.Clone(pages), func(p crash.Page) bool { return score[p.ID] <= 0 })
-	slices.SortStableFunc(found, func(a, b crash.Page) int { return cmp.Compare(score[b.ID], score[a.ID]) })
-	return found
-}
-
-// MatchWords says how well a page fits words in lower case: those in its heading
-// count most. It is zero unless all words are there.
-func MatchWords(words []string, heading, body string) int {
-	heading, body = strings.ToLower(heading), strings.ToLower(body)
-	score := 0
-	for _, w := range words {
-		switch {
-		case strings.Contains(heading, w):
-			score += 10
-		case strings.Contains(body, w):
-			score++
-		default:
-			return 0
-		}
-	}
-	return score
+	return ids
 }

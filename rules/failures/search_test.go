@@ -5,6 +5,8 @@ import (
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
+
+	"github.com/graphleak/graphleak/rules/leaks"
 )
 
 func TestSearch(t *testing.T) {
@@ -13,11 +15,13 @@ func TestSearch(t *testing.T) {
 		"Traceback (most recent call last):\nRuntimeError: CUDA error: device-side assert triggered\nand more of it": "cuda.device-assert",
 		"cuda fragmentation": "memory.cuda-oom.fragmentation",
 		"NCCL timeout":       "distributed.nccl-timeout",
+		"total_loss += loss": "GL101",
 	} {
-		found := Search(text)
+		found := Search(leaks.All(), text)
 		require.NotEmpty(t, found, text)
 		assert.Equal(t, want, found[0].ID, text)
 	}
-	assert.Empty(t, Search("zebra crossing quux"))
-	assert.Empty(t, Search(""))
+	assert.Empty(t, Search(leaks.All(), "zebra quux"))
+	assert.Empty(t, Search(leaks.All(), ""))
+	assert.LessOrEqual(t, len(Search(leaks.All(), "memory tensor graph loss")), maxHits)
 }
