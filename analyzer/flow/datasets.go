@@ -27,18 +27,26 @@ type WorkerCopies struct {
 // newLoader notes a loader made at n if its workers will copy its samples.
 func (in *interpreter) newLoader(n syntax.NodeID, args arguments) {
 	workers, dataset := args.at(5, "num_workers"), args.at(0, "dataset")
-	if workers == nil || dataset == nil || in.frame.module != in.main || args.star != nil || len(dataset.objects) != 1 {
+	if workers == nil || dataset == nil || in.frame.module != in.main || args.star != nil {
 		return
 	}
 	count, literal := workers.literal.(int)
 	if literal && count <= 0 {
 		return
 	}
-	class := in.objects[dataset.objects[0]].class
-	if in.objects[dataset.objects[0]].kind != objectInstance || !in.derives(class, torch.DatasetClass) {
-		return
-	}
 	copies := WorkerCopies{Loader: Location{in.main, n}, Workers: Location{in.main, args.source(5, "num_workers", n)}, Count: count}
+	for _, id := range dataset.objects {
+		info := in.objects[id]
+		if info.kind == objectInstance && in.derives(info.class, torch.DatasetClass) && in.samplesOf(info.class, &copies) {
+			in.loaders[codeKey{in.main, n}] = copies
+			return
+		}
+	}
+}
+
+// samplesOf finds the attribute in which a class keeps its samples as Python
+// objects, and reports whether there is one.
+func (in *interpreter) samplesOf(class ObjectID, copies *WorkerCopies) bool {
 	var texts []classText
 	for _, part := range in.lineage(class) {
 		if info := in.objects[part]; info.kind == objectClass {
@@ -48,15 +56,32 @@ func (in *interpreter) newLoader(n syntax.NodeID, args arguments) {
 	for _, text := range texts {
 		for name, read := range text.samplesRead() {
 			for _, other := range texts {
-				if filled, ok := other.fills(name); ok && copies.Name == "" {
+				if filled, ok := other.fills(name); ok {
 					copies.Name, copies.Filled, copies.Read = name, filled, read
+					return true
 				}
 			}
 		}
 	}
-	if copies.Name != "" {
-		in.loaders[codeKey{in.main, n}] = copies
+	return false
+}
+
+// partsOfData is what takes its samples from other data sets: it is taken for one
+// of those.
+func (in *interpreter) partsOfData(n syntax.NodeID, name string, args arguments) *Value {
+	whole := args.at(0, "dataset")
+	if name == "torch.utils.data.ConcatDataset" {
+		if whole = args.at(0, "datasets"); whole != nil {
+			whole = in.elementOf(args.expr(0, n), whole)
+		}
 	}
+	switch {
+	case whole == nil || !in.anyIs(whole, objectInstance):
+		return in.callUnknown(n, noValue, args)
+	case name == "torch.utils.data.random_split":
+		return &Value{kinds: KindObject, elements: []*Value{whole}, variadic: true, structural: true}
+	}
+	return whole
 }
 
 // workerCopies are the loaders that were noted, by position.

@@ -61,6 +61,20 @@ func TestWhatWorkersCopy(t *testing.T) {
 	}
 }
 
+func TestDataSetsWithinOthers(t *testing.T) {
+	for dataset, copied := range map[string]bool{
+		"Subset(Data(path, rows), rows)":                      true,
+		"random_split(Data(path, rows), [4, 2])[0]":           true,
+		"ConcatDataset([Data(path, rows), Data(path, rows)])": true,
+		"Subset(rows, [1, 2])":                                false,
+		"ConcatDataset(rows)":                                 false,
+	} {
+		src := strings.Replace(loading("self.kept = json.load(open(path))", "num_workers=4"), "DataLoader(Data(path, rows)", "DataLoader("+dataset, 1)
+		src = strings.Replace(src, "import DataLoader, Dataset", "import ConcatDataset, DataLoader, Dataset, Subset, random_split", 1)
+		assert.Len(t, facts(t, src).Loaders, map[bool]int{true: 1}[copied], dataset)
+	}
+}
+
 func TestLoadersWithoutWorkers(t *testing.T) {
 	for arguments, workers := range map[string]string{
 		"num_workers=0": "", "batch_size=4": "", "**rows": "", "num_workers=workers": "workers", "4, False, None, None, 2": "2",

@@ -162,6 +162,8 @@ func (in *interpreter) callTorch(n syntax.NodeID, name string, args arguments) *
 		}
 	case loadedObject:
 		return in.loadCheckpoint(n, args)
+	case "torch.utils.data.Subset", "torch.utils.data.random_split", "torch.utils.data.ConcatDataset":
+		return in.partsOfData(n, name, args)
 	case "torch.utils.data.DataLoader":
 		in.newLoader(n, args)
 		id, _ := in.newObject(objectKey{at: in.site(n), kind: objectUnknown, name: name})

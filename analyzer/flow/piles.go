@@ -70,6 +70,8 @@ type piled struct {
 	alone  bool
 	scalar bool
 	tensor bool
+	// held are the collections in it.
+	held []ObjectID
 }
 
 // pile is a store that makes a collection grow in a loop by tensors without a
@@ -107,7 +109,7 @@ func (in *interpreter) piledIn(n syntax.NodeID, found []piled, depth int) []pile
 		return found
 	}
 	if m := in.heldMemory(v, 0); m != nil {
-		found = append(found, piled{n, m, len(v.elements) == 0 && v.is(KindTensor|KindUnknown), v.size == torch.Scalar, v.isTensor() || in.isIndexed(n)})
+		found = append(found, piled{n, m, len(v.elements) == 0 && v.is(KindTensor|KindUnknown), v.size == torch.Scalar, v.isTensor() || in.isIndexed(n), v.objects})
 	}
 	return found
 }
@@ -212,7 +214,7 @@ func (in *interpreter) pileFact(ps []*pile) (Pile, bool) {
 	}
 	for _, part := range e.piled {
 		mem := part.memory
-		if !l.encloses(mem.made) {
+		if !l.encloses(mem.made) || in.isPile(part.held) {
 			continue
 		}
 		tensor := Piled{Location: Location{m, part.expr}, Device: mem.device, Extent: mem.extent, Part: mem.part, Alone: part.alone,
@@ -230,6 +232,17 @@ func (in *interpreter) pileFact(ps []*pile) (Pile, bool) {
 		f.Tensors = append(f.Tensors, tensor)
 	}
 	return f, len(f.Tensors) > 0 || len(f.Scalars) > 0 && f.Around != nil
+}
+
+// isPile reports whether one of some collections is a pile itself: what it holds is
+// told where it takes it in.
+func (in *interpreter) isPile(ids []ObjectID) bool {
+	for _, p := range in.piles {
+		if slices.Contains(ids, p.event.place.object) {
+			return true
+		}
+	}
+	return false
 }
 
 // isMemo reports whether a store is made only where a key has no entry yet.
