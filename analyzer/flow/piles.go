@@ -26,6 +26,9 @@ type Pile struct {
 	Around *Location
 	// Lasts says that no loop around those empties the collection.
 	Lasts bool
+	// Trains says that the model is trained in between: a copy of it differs from
+	// the last one.
+	Trains bool
 	// Readings are where the collection is read in Around, but not in Loop: what
 	// is computed there covers all that was ever stored.
 	Readings []Location
@@ -199,7 +202,7 @@ func (in *interpreter) pileFact(ps []*pile) (Pile, bool) {
 	}
 	f.Memo, f.ByIdentity = in.isMemo(e), e.keyed
 	for _, p := range ps {
-		f.Lasts = f.Lasts || p.loop.parent == nil
+		f.Lasts, f.Trains = f.Lasts || p.loop.parent == nil, f.Trains || p.loop.trains
 		if p.loop != l && p.loop.encloses(l) {
 			f.Around = &Location{p.loop.at.module, p.loop.at.node}
 			f.Readings = p.readingsOf(l, in.main)

@@ -69,6 +69,11 @@ def layers_of_a_network(layer: nn.Module):
     return nn.ModuleList([copy.deepcopy(layer) for _ in range(6)])
 
 
+def clones(layer: nn.Module, count: int):
+    """However many: nothing trains in between, and all of them are a model."""
+    return nn.ModuleList([copy.deepcopy(layer) for _ in range(count)])
+
+
 def federated(server: nn.Module, clients, rounds):
     """The states of one round are averaged, and gone in the next."""
     for _ in range(rounds):
