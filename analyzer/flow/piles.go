@@ -26,9 +26,9 @@ type Pile struct {
 	Around *Location
 	// Lasts says that no loop around those empties the collection.
 	Lasts bool
-	// Trains says that the model is trained in between: a copy of it differs from
-	// the last one.
-	Trains bool
+	// Fills says that the loop does nothing but to store: what it stores is the
+	// same each time.
+	Fills bool
 	// Readings are where the collection is read in Around, but not in Loop: what
 	// is computed there covers all that was ever stored.
 	Readings []Location
@@ -200,9 +200,9 @@ func (in *interpreter) pileFact(ps []*pile) (Pile, bool) {
 	if in.isDrawn(e.place.object) || in.withinForward(l.frame) && !l.implicit || in.endsEarly(e, l) {
 		return Pile{}, false
 	}
-	f.Memo, f.ByIdentity = in.isMemo(e), e.keyed
+	f.Memo, f.ByIdentity, f.Fills = in.isMemo(e), e.keyed, onlyStores(l, e)
 	for _, p := range ps {
-		f.Lasts, f.Trains = f.Lasts || p.loop.parent == nil, f.Trains || p.loop.trains
+		f.Lasts = f.Lasts || p.loop.parent == nil
 		if p.loop != l && p.loop.encloses(l) {
 			f.Around = &Location{p.loop.at.module, p.loop.at.node}
 			f.Readings = p.readingsOf(l, in.main)
@@ -246,6 +246,18 @@ func (in *interpreter) isPile(ids []ObjectID) bool {
 		}
 	}
 	return false
+}
+
+// onlyStores reports whether a loop does nothing but to store: a comprehension, or
+// a body of one statement.
+func onlyStores(l *loop, e *storeEvent) bool {
+	t := l.at.module.Tree
+	body := t.Child(l.at.node, syntax.FieldBody)
+	if l.at.module != e.at.module || body < 0 || l.implicit || l.trains {
+		return false
+	}
+	first := t.First(body)
+	return t.Kind(body) != syntax.Block || first >= 0 && t.Next(first) < 0 && t.Span(first).Covers(t.Span(e.at.node))
 }
 
 // isMemo reports whether a store is made only where a key has no entry yet.

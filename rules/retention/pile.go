@@ -28,7 +28,7 @@ func PileKindOf(p flow.Pile) PileKind {
 	weights := func(t flow.Piled) bool { return t.Extent == flow.Weights }
 	switch {
 	case slices.ContainsFunc(p.Tensors, weights):
-		if p.Lasts && p.Trains {
+		if p.Lasts && !p.Fills {
 			return Snapshots
 		}
 		return NoPile
