@@ -252,12 +252,18 @@ func (in *interpreter) isPile(ids []ObjectID) bool {
 // a body of one statement.
 func onlyStores(l *loop, e *storeEvent) bool {
 	t := l.at.module.Tree
+	if l.at.module != e.at.module || l.implicit || l.trains {
+		return false
+	}
+	if t.Kind(l.at.node) == syntax.ForInClause {
+		return true
+	}
 	body := t.Child(l.at.node, syntax.FieldBody)
-	if l.at.module != e.at.module || body < 0 || l.implicit || l.trains {
+	if body < 0 {
 		return false
 	}
 	first := t.First(body)
-	return t.Kind(body) != syntax.Block || first >= 0 && t.Next(first) < 0 && t.Span(first).Covers(t.Span(e.at.node))
+	return first >= 0 && t.Next(first) < 0 && t.Span(first).Covers(t.Span(e.at.node))
 }
 
 // isMemo reports whether a store is made only where a key has no entry yet.
