@@ -148,6 +148,14 @@ func (c *Checker) Forget(path string) {
 	c.workspace.Forget(path)
 }
 
+// Moved tells c that files have come or gone, so that imports may lead elsewhere.
+func (c *Checker) Moved() {
+	if c.disk != nil {
+		c.disk.Moved()
+	}
+	c.resolver.Moved()
+}
+
 // Rules are the rules that c runs.
 func (c *Checker) Rules() []*Rule { return c.rules }
 

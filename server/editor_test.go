@@ -340,6 +340,8 @@ func (checkerFunc) Rules() []*rules.Rule { return leaks.All() }
 
 func (checkerFunc) Forget(string) {}
 
+func (checkerFunc) Moved() {}
+
 // message is what a diagnostic says.
 func message(t testing.TB, d protocol.Diagnostic) string {
 	t.Helper()

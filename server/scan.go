@@ -206,6 +206,15 @@ func (c *scanner) checkerFor(view *snapshot, size int) checker {
 	return c.checker
 }
 
+// moved tells the checker that files have come or gone.
+func (c *scanner) moved() {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.checker != nil {
+		c.checker.Moved()
+	}
+}
+
 // check checks the file at path now, for a client that asks about it.
 func (c *scanner) check(ctx context.Context, view *snapshot, path string) (report, error) {
 	if !sources.IsPython(path) {

@@ -51,6 +51,7 @@ type checker interface {
 	Check(ctx context.Context, src rules.Source) (rules.Report, error)
 	Rules() []*rules.Rule
 	Forget(path string)
+	Moved()
 }
 
 // Why Serve returned although nobody asked it to, as the protocol wants to be

@@ -90,7 +90,7 @@ func (s *savage) pick(from ...string) string { return from[s.random.IntN(len(fro
 // message is a message that makes sense alone, but perhaps not here: documents
 // that are not open, versions that go back, ids that were used before.
 func (s *savage) message() string {
-	id := s.pick(`"file:///project/a.py"`, `"file:///project/b.py"`, `"untitled:a"`, `"file:///project/n.ipynb"`, `"vscode-notebook-cell:/project/n.ipynb#1"`, `""`, `"%"`, `7`)
+	id := s.pick(`"file:///project/a.py"`, `"file:///project/b.py"`, `"untitled:a"`, `"file:///project/n.ipynb"`, `"file:///project/pyproject.toml"`, `"vscode-notebook-cell:/project/n.ipynb#1"`, `""`, `"%"`, `7`)
 	at := func() string {
 		return fmt.Sprintf(`{"line":%s,"character":%s}`, s.pick("0", "1", "7", "4294967295", "-1", "1e9"), s.pick("0", "3", "4294967295", "99999999999999999999"))
 	}
@@ -126,7 +126,7 @@ func (s *savage) message() string {
 	case 11:
 		method, params = "$/cancelRequest", `{"id":`+s.pick("1", "2", `"x"`, "{}", "null")+`}`
 	case 12:
-		method, params = "workspace/didChangeConfiguration", `{"settings":`+s.pick(`null`, `{"scan":"workspace"}`, `{"graphleak":{"scan":7}}`, `[]`)+`}`
+		method, params = "workspace/didChangeConfiguration", `{"settings":`+s.pick(`null`, `{"scan":"workspace"}`, `{"graphleak":{"scan":7}}`, `{"select":["GL1",7],"severity":{"GL101":"hint"}}`, `{"ignore":["GL101"]}`, `[]`)+`}`
 	case 13:
 		method, params = "workspace/didChangeWatchedFiles", `{"changes":[{"uri":`+id+`,"type":`+s.pick("1", "2", "3", "9")+`}]}`
 	case 14:

@@ -124,8 +124,12 @@ func (s *server) filesChanged(paths []string, moved bool) {
 	view := s.session.snapshot()
 	folders := slices.ContainsFunc(paths, func(path string) bool { return !sources.IsPython(path) })
 	configured := slices.ContainsFunc(paths, func(path string) bool { return filepath.Base(path) == projectFile })
-	if moved || configured {
+	switch {
+	case configured || moved && folders: // there may be such a file in a folder
 		view = s.anew(view)
+	case moved:
+		view.checker.Moved()
+		s.scan.moved()
 	}
 	again := view.files(func(p *program) bool {
 		return configured || moved && folders || slices.ContainsFunc(paths, func(path string) bool {

@@ -119,6 +119,14 @@ func (d *Disk) drop(path string) {
 	delete(d.asked, path)
 }
 
+// Moved forgets where projects begin: files have come or gone. Those that are
+// loaded are looked at each time they are asked for.
+func (d *Disk) Moved() {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	clear(d.roots)
+}
+
 // forget leaves of what is loaded what was asked for last, up to so many bytes.
 func (d *Disk) forget(limit int) {
 	paths := slices.SortedFunc(maps.Keys(d.loaded), func(a, b string) int { return cmp.Compare(d.asked[a], d.asked[b]) })

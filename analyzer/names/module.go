@@ -242,3 +242,10 @@ func (r *Resolver) remember(key, path string) {
 	r.found[key] = lookup{path, time.Now()}
 	r.mu.Unlock()
 }
+
+// Moved forgets where imports lead: files have come or gone.
+func (r *Resolver) Moved() {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	clear(r.found)
+}

@@ -236,3 +236,38 @@ func TestDiskKeepsWhatIsUsed(t *testing.T) {
 	}
 	assert.Equal(t, sum, disk.bytes)
 }
+
+func TestImportsLeadElsewhereWhenFilesMove(t *testing.T) {
+	top := t.TempDir()
+	write := func(name string) string {
+		path := filepath.Join(top, filepath.FromSlash(name))
+		require.NoError(t, os.MkdirAll(filepath.Dir(path), 0o755))
+		require.NoError(t, os.WriteFile(path, nil, 0o600))
+		return path
+	}
+	write(".git/HEAD")
+	disk := NewDisk(nil)
+	r := NewResolver(disk)
+	from := disk.Module(t.Context(), write("a/b/train.py"))
+	leads := func() string {
+		if m := r.Resolve(t.Context(), from, 0, "meters").Module; m != nil {
+			return m.Path
+		}
+		return ""
+	}
+	require.Empty(t, leads())
+	far := write("meters.py")
+	r.Moved()
+	assert.Equal(t, far, leads(), "a file that was not there")
+	near := write("a/meters.py")
+	r.Moved()
+	assert.Equal(t, near, leads(), "a nearer file")
+	require.NoError(t, os.Remove(near))
+	r.Moved()
+	assert.Equal(t, far, leads(), "that is gone again")
+
+	write("a/pyproject.toml")
+	disk.Moved()
+	r.Moved()
+	assert.Empty(t, leads(), "the project begins further down")
+}

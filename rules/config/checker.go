@@ -61,13 +61,21 @@ func (c *Checker) Imports(ctx context.Context, src rules.Source) ([]string, erro
 
 // Forget drops what is kept of the file at path, as [rules.Checker.Forget] does.
 func (c *Checker) Forget(path string) {
+	c.each(func(engine *rules.Checker) { engine.Forget(path) })
+}
+
+// Moved tells c that files have come or gone, as [rules.Checker.Moved] does. What
+// was read of the configuration stays.
+func (c *Checker) Moved() { c.each((*rules.Checker).Moved) }
+
+func (c *Checker) each(do func(*rules.Checker)) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	if c.plain != nil {
-		c.plain.Forget(path)
+		do(c.plain)
 	}
 	for _, engine := range c.engines {
-		engine.Forget(path)
+		do(engine)
 	}
 }
 
