@@ -229,12 +229,15 @@ func appendTail(kept, b []byte) []byte {
 	return append(kept, b...)
 }
 
-// sample counts in the first bytes of the input what text does not contain.
+// sample counts in the first bytes of the input what text does not contain. NUL
+// bytes do not count: a log that was cut while it was open begins with a hole.
 func (s *reader) sample(b []byte) {
 	b = b[:min(len(b), max(0, chunkSize-s.sampled))]
-	s.sampled += len(b)
 	for _, c := range b {
-		if c < ' ' && c != '\t' && c != '\n' && c != '\r' && c != escape && c != bell && c != '\b' && c != '\f' {
+		if c != 0 {
+			s.sampled++
+		}
+		if 0 < c && c < ' ' && c != '\t' && c != '\n' && c != '\r' && c != escape && c != bell && c != '\b' && c != '\f' {
 			s.suspect++
 		}
 	}

@@ -4,6 +4,7 @@ import (
 	"context"
 	"io"
 	"regexp"
+	"slices"
 	"strings"
 )
 
@@ -115,7 +116,11 @@ func (in *incident) read(ctx context.Context, i int) error {
 	}
 	s.lookBack(s.reader.line + 1)
 	in.bytes += s.reader.bytes
-	in.binary = in.binary || s.reader.binary()
+	if s.reader.binary() {
+		// A program or a checkpoint holds messages too, but nothing that happened.
+		in.binary = true
+		in.events = slices.DeleteFunc(in.events, func(e *Event) bool { return e.Origin.Input == i })
+	}
 	return nil
 }
 

@@ -1,6 +1,7 @@
 package failures
 
 import (
+	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/assert"
@@ -29,6 +30,28 @@ func TestPagesAreForPeopleToo(t *testing.T) {
 				assert.NotEmpty(t, p.Verify.Command, "how to see that it is fixed")
 			}
 		})
+	}
+}
+
+// The ids are part of the interface: other tools rely on them.
+func TestContractHasItsPages(t *testing.T) {
+	for family, names := range map[string]string{
+		"memory.cuda-oom": "graph-retained fragmentation too-large other-process limit impossible-request not-capacity eval-accumulation undetermined",
+		"memory.host-oom": "kernel slurm kubernetes ray allocator numpy python dataloader-worker killed-unconfirmed",
+		"memory":          "shm file-descriptors mps-oom xpu-oom npu-oom create-graph-cycle growth vllm.startup vllm.kv-cache",
+		"cuda":            "device-assert illegal-access environment library",
+		"hardware":        "xid ecc",
+		"autograd":        "backward-twice inplace no-graph numpy non-scalar nan",
+		"distributed":     "nccl-timeout nccl-error desync heartbeat rendezvous ddp-unused ddp-twice peer-lost",
+		"data":            "shape dtype device index state-dict loader-worker",
+		"env":             "import",
+		"signal":          "segfault abort terminated",
+		"python":          "exception",
+	} {
+		for name := range strings.FieldsSeq(names) {
+			_, ok := Lookup(family + "." + name)
+			assert.True(t, ok, "%s.%s has no page", family, name)
+		}
 	}
 }
 
