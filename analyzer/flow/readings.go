@@ -23,7 +23,7 @@ func (in *interpreter) noteReadings(p *pile) {
 	for _, other := range in.piles {
 		nested = nested || other.loop != l && l.encloses(other.loop) && other.event.at == e.at && other.event.expr == e.expr
 	}
-	if !nested {
+	if !nested || in.main == nil { // piles of what is summarised are not told
 		return
 	}
 	t := in.main.Tree

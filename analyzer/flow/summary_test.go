@@ -60,6 +60,7 @@ func TestSummaryUse(t *testing.T) {
 		want              []summaryUse
 	}{
 		{"it computes", "def f(x, y):\n    return F.mse_loss(x, y)\n", "f(x, y)", []summaryUse{summarised}},
+		{"it collects in loops within each other", "class f:\n    def __init__(self, data):\n        self.packs = []\n        for sample in data:\n            for part in sample:\n                self.packs.append(torch.zeros(3))\n", "f(config.data)", []summaryUse{summarised}},
 		{"it makes objects", "class A:\n    def __init__(self, n):\n        self.n = [n, nn.Linear(n, n)]\ndef f(n):\n    return {'a': A(n)}\n", "f(3)", []summaryUse{summarised}},
 		{"a constructor", "class f(nn.Module):\n    def __init__(self):\n        super().__init__()\n        self.layer = nn.Linear(1, 1)\n", "f()", []summaryUse{summarised}},
 		{"a method of what a summary made", "class f:\n    def __init__(self):\n        self.scale = 2\n    def apply(self, x):\n        return x * self.scale\n", "f().apply(x)", []summaryUse{summarised, summarised}},
