@@ -14,7 +14,7 @@ STATICCHECK := honnef.co/go/tools/cmd/staticcheck@v0.8.2
 EXAMPLE     := testdata/example
 BINARY      := bin/graphleak$(shell go env GOEXE 2>/dev/null)
 
-.PHONY: build run test test-go test-extension e2e lint fmt vsix eval oracle torch clean requirements
+.PHONY: build run test test-go test-editors test-extension e2e lint fmt vsix eval oracle torch clean requirements
 
 build: $(BINARY) dist/extension.js
 
@@ -40,13 +40,25 @@ run: build
 	@echo '$$ graphleak diagnose --workspace $(EXAMPLE) $(EXAMPLE)/crash.log'
 	@$(BINARY) diagnose --workspace $(EXAMPLE) $(EXAMPLE)/crash.log
 
-test: test-go test-extension e2e
+test: test-go test-editors test-extension e2e
 
 # jsonrpc2poison makes the protocol library fail loudly where a handler keeps
 # something that belongs to a finished request.
 test-go: requirements
 	go vet ./...
 	go test -race -tags jsonrpc2poison ./...
+
+# Neovim and Emacs with eglot drive the server as it is installed. On Debian, as
+# root, they are installed if the packages can be had; without them this says so.
+test-editors: requirements
+	@there() { command -v nvim >/dev/null && emacs -q --batch --eval "(progn (package-initialize) (require 'eglot))" >/dev/null 2>&1; }; \
+	if ! there && [ "$$(id -u)" = 0 ] && command -v apt-get >/dev/null; then \
+	  echo "Installing neovim emacs-nox elpa-eglot"; \
+	  export DEBIAN_FRONTEND=noninteractive; \
+	  { apt-get update -qq && apt-get install -y -qq --no-install-recommends neovim emacs-nox elpa-eglot; } || true; \
+	fi; \
+	if there; then go test -tags editors -run TestEditors ./server; \
+	else echo "Not run: the tests in Neovim and Emacs need both, with eglot"; fi
 
 test-extension: node_modules/.package-lock.json $(BINARY)
 	npm test
