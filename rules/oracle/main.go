@@ -23,6 +23,7 @@ import (
 	"os/signal"
 	"path/filepath"
 	"strings"
+	"time"
 )
 
 type config struct {
@@ -64,7 +65,13 @@ func run(ctx context.Context, args []string, out io.Writer) (refuted int, err er
 	if err != nil {
 		return 0, err
 	}
-	answers, err := execute(ctx, python, programs)
+	start := time.Now()
+	answers, err := execute(ctx, python, programs, func(p program, a answer) {
+		if cfg.verbose {
+			fmt.Fprintf(os.Stderr, "%6.1f s  %s\n", time.Since(start).Seconds(), p.Name)
+			list(os.Stderr, "", summarize([]verdict{judge(p, a)}).refuted)
+		}
+	})
 	if err != nil {
 		return 0, err
 	}

@@ -38,6 +38,7 @@ type place struct {
 	End   [2]int `json:"end"`
 	Cut   string `json:"cut"` // how to take from it what it keeps
 	Peak  bool   `json:"peak"`
+	Cycle bool   `json:"cycle"` // what stays is free after a garbage collection
 }
 
 // A variant is what fixes leave of a program.
@@ -65,6 +66,9 @@ func collect(ctx context.Context, cfg config) ([]program, error) {
 		}
 	}
 	for _, rule := range leaks.All() {
+		if rule.Last { // about what others say, not about memory
+			continue
+		}
 		folder := filepath.Join(cfg.rules, rule.Name)
 		if err := addFixtures(add, folder, rule.Code); err != nil {
 			return nil, err
@@ -92,7 +96,7 @@ func collect(ctx context.Context, cfg config) ([]program, error) {
 	if err != nil {
 		return nil, err
 	}
-	for i, src := range laterUses(uses, 8, 25) {
+	for i, src := range laterUses(uses, 3, 20) {
 		add(fmt.Sprintf("later-uses/%d.py", i+1), program{Source: src})
 	}
 	checker := rules.NewChecker(leaks.All()...)
@@ -198,10 +202,14 @@ func preferLast(report rules.Report) {
 func places(src []byte, findings []rules.Finding) []place {
 	out := []place{}
 	for i, f := range findings {
-		out = append(out, place{i, position(src, f.Span.Start), position(src, f.Span.End), cut(f), f.Memory == rules.Peak})
+		out = append(out, place{i, position(src, f.Span.Start), position(src, f.Span.End), cut(f), f.Memory == rules.Peak, isCycle(f)})
 	}
 	return out
 }
+
+// isCycle says that what a finding is about can be freed, but only by a garbage
+// collection, which may be long in coming.
+func isCycle(f rules.Finding) bool { return f.Code == "GL403" || f.Code == "GL502" }
 
 func position(src []byte, offset int) [2]int {
 	before := src[:offset]

@@ -12,6 +12,7 @@ import (
 	"os/exec"
 	"path/filepath"
 	"runtime"
+	"sync"
 
 	"golang.org/x/sync/errgroup"
 )
@@ -32,8 +33,8 @@ func findPython(ctx context.Context) (string, error) {
 }
 
 // execute runs programs in as many Pythons as there are processors; the answers
-// are in the order of the programs.
-func execute(ctx context.Context, python string, programs []program) ([]answer, error) {
+// are in the order of the programs. done is told of each program as it ends.
+func execute(ctx context.Context, python string, programs []program, done func(program, answer)) ([]answer, error) {
 	dir, err := os.MkdirTemp("", "graphleak-oracle-")
 	if err != nil {
 		return nil, err
@@ -42,14 +43,23 @@ func execute(ctx context.Context, python string, programs []program) ([]answer, 
 	if err := os.CopyFS(dir, mustSub(instrument, "python")); err != nil {
 		return nil, err
 	}
-	environment := append(os.Environ(), "OMP_NUM_THREADS=1", "OPENBLAS_NUM_THREADS=1", "PYTHONDONTWRITEBYTECODE=1", preload(ctx, dir))
+	environment := append(os.Environ(), "OMP_NUM_THREADS=1", "OPENBLAS_NUM_THREADS=1", "PYTHONDONTWRITEBYTECODE=1", "PYTHONMALLOC=malloc", preload(ctx, dir))
 
 	answers := make([]answer, len(programs))
+	var telling sync.Mutex
 	next := make(chan int)
 	group, ctx := errgroup.WithContext(ctx)
 	for range min(len(programs), runtime.GOMAXPROCS(0)) {
 		group.Go(func() error {
-			return worker(ctx, exec.CommandContext(ctx, python, filepath.Join(dir, "drive.py")), environment, programs, answers, next)
+			cmd := exec.CommandContext(ctx, python, filepath.Join(dir, "drive.py"))
+			cmd.Env, cmd.Stderr = environment, os.Stderr
+			cmd.Dir = dir // programs may write files
+			return worker(cmd, programs, next, func(i int, a answer) {
+				telling.Lock()
+				defer telling.Unlock()
+				answers[i] = a
+				done(programs[i], a)
+			})
 		})
 	}
 	group.Go(func() error {
@@ -67,8 +77,7 @@ func execute(ctx context.Context, python string, programs []program) ([]answer, 
 }
 
 // worker hands programs to one Python, one at a time.
-func worker(ctx context.Context, cmd *exec.Cmd, environment []string, programs []program, answers []answer, next <-chan int) error {
-	cmd.Env, cmd.Stderr = environment, os.Stderr
+func worker(cmd *exec.Cmd, programs []program, next <-chan int, done func(int, answer)) error {
 	in, err := cmd.StdinPipe()
 	if err != nil {
 		return err
@@ -85,9 +94,11 @@ func worker(ctx context.Context, cmd *exec.Cmd, environment []string, programs [
 		if err := encoder.Encode(programs[i]); err != nil {
 			return fmt.Errorf("%s: %w", programs[i].Name, err)
 		}
-		if err := decoder.Decode(&answers[i]); err != nil {
+		var a answer
+		if err := decoder.Decode(&a); err != nil {
 			return fmt.Errorf("%s: %w", programs[i].Name, err)
 		}
+		done(i, a)
 	}
 	if err := in.Close(); err != nil {
 		return err

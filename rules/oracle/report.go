@@ -130,7 +130,9 @@ func list(out io.Writer, title string, lines []string) {
 	if len(lines) == 0 {
 		return
 	}
-	fmt.Fprintln(out, title)
+	if title != "" {
+		fmt.Fprintln(out, title)
+	}
 	for _, line := range lines {
 		fmt.Fprintln(out, "  "+line)
 	}

@@ -5,6 +5,7 @@ Everything that was there before a program started is frozen out of the garbage
 collector's lists, so that a census looks at what the program made only.
 """
 
+import ctypes
 import gc
 
 import torch
@@ -17,35 +18,53 @@ host = {}
 class Census:
     """Counts at one moment."""
 
-    __slots__ = ("nodes", "saved", "values", "storage")
+    __slots__ = ("nodes", "saved", "values", "storage", "heap")
 
-    def __init__(self, nodes=0, saved=0, values=0, storage=0):
+    def __init__(self, nodes, saved, values, storage, heap):
         self.nodes = nodes  # of graphs
         self.saved = saved  # bytes that nodes saved for a backward pass
         self.values = values  # bytes of tensors on the device, storages that are shared once
         self.storage = storage  # bytes of storages that no tensor uses
+        self.heap = heap  # bytes of the process, with what nobody can reach any more
 
     def parts(self):
-        return [self.nodes, self.saved, self.values, self.storage]
+        return [self.nodes, self.saved, self.values, self.storage, self.heap]
 
 
-def take():
-    gc.collect()
+class _Heap(ctypes.Structure):
+    """struct mallinfo2 of the C library."""
+
+    _fields_ = [(name, ctypes.c_size_t) for name in (
+        "arena", "ordblks", "smblks", "hblks", "hblkhd", "usmblks", "fsmblks", "uordblks", "fordblks", "keepcost")]
+
+
+try:
+    _mallinfo = ctypes.CDLL(None).mallinfo2
+    _mallinfo.restype = _Heap
+except AttributeError:  # another C library: the heap is not measured
+    _mallinfo = _Heap
+
+
+def take(collect=True):
+    if collect:
+        gc.collect()
+    heap = _mallinfo()
     tensors, nodes = _reachable()
     seen = _graph(nodes)
     saved, sizes, used = {}, {}, {}
     for node in seen.values():
         for tensor in _saved_by(node):
             if not _is_parameter(tensor):
-                saved[_address(tensor)] = tensor.storage().nbytes()
+                address = _address(tensor)
+                saved[address] = saved.get(address) or tensor.storage().nbytes()
     for tensor in tensors:
         address = _address(tensor)
         if address in host:
             continue
-        sizes[address] = tensor.storage().nbytes()
+        sizes[address] = sizes.get(address) or tensor.storage().nbytes()
         used[address] = used.get(address, 0) + tensor.numel() * tensor.element_size()
     unused = sum(max(0, size - used[address]) for address, size in sizes.items())
-    return Census(len(seen), sum(saved.values()), sum(sizes.values()), unused)
+    return Census(len(seen), sum(saved.values()), sum(sizes.values()), unused, heap.uordblks + heap.hblkhd)
 
 
 def _reachable():
@@ -99,11 +118,10 @@ def _saved_by(node):
         except RuntimeError:  # freed: one failure stands for all of the node
             break
         found.extend(value if isinstance(value, (tuple, list)) else [value])
-    if hasattr(node, "saved_tensors"):  # a torch.autograd.Function
-        try:
-            found.extend(node.saved_tensors)
-        except RuntimeError:
-            pass
+    try:
+        found.extend(getattr(node, "saved_tensors", ()))  # of a torch.autograd.Function
+    except RuntimeError:
+        pass
     return [v for v in found if isinstance(v, torch.Tensor) and v.layout is torch.strided]
 
 
@@ -112,4 +130,5 @@ def _is_parameter(tensor):
 
 
 def _address(tensor):
-    return tensor.storage().data_ptr()
+    """The address of a tensor's storage."""
+    return tensor.data_ptr() - tensor.storage_offset() * tensor.element_size()

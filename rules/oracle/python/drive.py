@@ -8,15 +8,18 @@ one's counts.
 
 import ast
 import asyncio
+import contextlib
 import gc
 import inspect
 import io
+import itertools
 import json
 import os
 import random
 import re
 import signal
 import sys
+import time
 import types
 import warnings
 
@@ -51,7 +54,18 @@ class Program:
             yield "script", 0
         for node in self.tree.body:
             if isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)):
-                yield node.name, min([node.lineno] + [d.lineno for d in node.decorator_list])
+                line = min([node.lineno] + [d.lineno for d in node.decorator_list])
+                yield node.name, line
+                if isinstance(node, ast.ClassDef) and "run" not in self.comments.get(line, ()):
+                    yield from ((f"{node.name}.{method}", line) for method in self.methods(node))
+
+    def methods(self, cls):
+        """Of a class with findings, the methods that others may call."""
+        if any(cls.lineno <= p.start[0] <= cls.end_lineno for p in self.places):
+            for node in cls.body:
+                method = isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef))
+                if method and not node.name.startswith("_") and not node.decorator_list:
+                    yield node.name
 
     def cuts(self, but=None, peaks=True):
         """The places to cut: all but one, with or without those that only cost a
@@ -60,32 +74,31 @@ class Program:
 
 
 def _comments(source):
-    """By the line after them, the statements of comments that say how to run."""
-    found, pending = {}, {"once": [], "run": []}
+    """By the line after them, the comments that say how something is run."""
+    found, pending = {}, {}
     for number, line in enumerate(source.split("\n"), 1):
-        m = re.match(r"# (once|run): (.*)$", line)
+        m = re.match(r"# (once|run|may grow): (.*)$", line)
         if m:
-            pending[m[1]].append(m[2])
-            continue
-        if any(pending.values()):
-            found[number] = pending
-            pending = {"once": [], "run": []}
+            pending.setdefault(m[1], []).append(m[2])
+        elif pending:
+            found[number], pending = pending, {}
     return found
 
 
 class Run:
     """One run of one entry."""
 
-    def __init__(self, program, entry, line, scene, length, cuts):
+    def __init__(self, program, entry, line, scene, length, cuts, collect=True):
         self.program, self.entry = program, entry
-        self.comment = program.comments.get(line)
-        self.watch = watch.Watch(length, cuts) if cuts is not None else watch.Blind(length)
+        self.comment = program.comments.get(line, {})
+        self.watch = watch.Watch(length, cuts, collect) if cuts is not None else watch.Blind(length)
         self.scene = standins.Scene(self.watch.iterations, **scene, length=length + 2)
         self.record = behaviour.Record()
 
     def start(self):
         torch.manual_seed(0)
         random.seed(0)
+        stop_clocks()
         numpy.random.seed(0)
         module = types.ModuleType("__main__" if self.entry == "script" else "program")
         sys.modules[module.__name__] = module
@@ -95,6 +108,7 @@ class Run:
             module.__package__ = self.program.package
         sys.argv = [self.program.name]
         cast = scenes.Cast(self.scene, module)
+        torch.load = standins.loaded(self.scene)
         for name in self.program.free:
             try:
                 vars(module)[name] = cast.by_name(name)
@@ -113,14 +127,22 @@ class Run:
         self.record.models(self.scene.models + own)
 
     def call(self, module, cast):
-        if self.comment:
+        if "run" in self.comment:
             scope = scenes.Scope(cast, module)
-            exec("\n".join(self.comment["once"]), vars(module), scope)
+            exec("\n".join(self.comment.get("once", ())), vars(module), scope)
             body = compile("\n".join(self.comment["run"]), "run", "exec")
             self.repeat(lambda: exec(body, vars(module), scope))
             return
-        entry = getattr(module, self.entry)
+        name, _, method = self.entry.partition(".")
+        entry = getattr(module, name)
+        if method:
+            bound = getattr(cast.instance(entry), method)
+            self.repeat(lambda: self.finish(bound(*cast.arguments(bound))))
+            return
         if inspect.isclass(entry):
+            if issubclass(entry, torch.autograd.Function):
+                self.repeat(lambda: self.differentiate(entry, cast))
+                return
             if not issubclass(entry, torch.nn.Module):
                 raise scenes.NoStandIn("how to use this class is not known")
             self.train(cast.instance(entry), cast)
@@ -152,6 +174,14 @@ class Run:
 
         self.repeat(step)
 
+    def differentiate(self, function, cast):
+        values = cast.arguments(function.forward, skip=1)
+        for t in behaviour.tensors(values):
+            if t.is_floating_point():
+                t.requires_grad_()
+        results = behaviour.tensors(function.apply(*values))
+        torch.autograd.backward([t.sum() for t in results if t.grad_fn is not None])
+
     def finish(self, result):
         """Takes what a call gives, to its end where it is given bit by bit."""
         if inspect.iscoroutine(result):
@@ -163,6 +193,11 @@ class Run:
                     break
             return
         self.record.result(result)
+        graphs = [t for t in behaviour.tensors(result) if t.grad_fn is not None]
+        if graphs:  # what a caller does who is given a graph
+            self.watch.passes = 0
+            with contextlib.suppress(RuntimeError):  # where it was freed
+                torch.autograd.backward([t.sum() for t in graphs])
 
 
 def _free_names(tree):
@@ -239,23 +274,24 @@ def scene_for(program, entry, line):
     def work():
         first = ""
         for scene in scenes.scenes():
-            for _ in range(TRIES):
+            wanted, tried = [scene], 0
+            while wanted and tried < TRIES:
+                scene = wanted.pop(0)
+                tried += 1
                 error = attempt(Run(program, entry, line, scene, 3, None))
                 if not error or "second time" in error:  # the latter is what a finding may be about
                     return scene, ""
                 first = first or error
                 if error.startswith(("NoStandIn", "ModuleNotFoundError", "ImportError")):
                     return None, error
-                scene = scenes.adapted(scene, error)
-                if scene is None:
-                    break
+                wanted.extend(scenes.adapted(scene, error))
         return None, first
 
     return forked(work) or (None, NO_END)
 
 
-def run(program, entry, line, scene, length, cuts):
-    return outcome(Run(program, entry, line, scene, length, cuts))
+def run(program, entry, line, scene, length, cuts, collect=True):
+    return outcome(Run(program, entry, line, scene, length, cuts, collect))
 
 
 def settled(program, entry, line, scene, rest):
@@ -263,7 +299,7 @@ def settled(program, entry, line, scene, rest):
     what it keeps, or has it full, after a number of steps only."""
     if not rest["error"] and any(max(rate[:2]) > 0 for rate in rest["growth"].values()):
         return run(program, entry, line, scene, LONG, program.cuts(peaks=False))
-    return rest
+    return dict(rest)
 
 
 def measure(program, entry, line, scene):
@@ -271,7 +307,8 @@ def measure(program, entry, line, scene):
     every place at all, and every one but one."""
     at = program, entry, line, scene
     plain = run(*at, SHORT, {})
-    report = {"entry": entry, "scene": scene, "plain": plain, "rest": plain, "cut": plain, "alone": {}}
+    grows = "; ".join(program.comments.get(line, {}).get("may grow", ()))
+    report = {"entry": entry, "grows": grows, "scene": scene, "plain": plain, "rest": plain, "cut": plain, "alone": {}}
     visited = [p for p in program.places if str(p.id) in plain["visits"] and p.cut]
     keep = [p for p in visited if not p.peak]
     peak = [p for p in visited if p.peak]
@@ -281,6 +318,10 @@ def measure(program, entry, line, scene):
         report["cut"] = run(*at, SHORT, program.cuts())
     for place in keep:
         report["alone"][place.id] = plain if len(keep) == 1 else run(*at, SHORT, program.cuts(place.id, peaks=False))
+    for place in keep:
+        if place.cycle:  # a collection would free it, some time
+            report["alone"][place.id] = run(*at, SHORT, program.cuts(place.id, peaks=False), collect=False)
+            report["cycles"] = run(*at, SHORT, program.cuts(peaks=False), collect=False)
     for place in peak:
         report["alone"][place.id] = plain if len(visited) == 1 else run(*at, SHORT, program.cuts(place.id))
     report["long"] = settled(*at, report["rest"])
@@ -322,9 +363,15 @@ def _strip(report):
             _strip(value)
 
 
+def stop_clocks():
+    """Makes programs that print how long something took print the same."""
+    ticks = itertools.count()
+    time.time = time.perf_counter = time.monotonic = time.process_time = lambda: float(next(ticks))
+
+
 def main():
     torch.set_num_threads(1)
-    standins.pretend_devices()
+    standins.install()
     torch.zeros(1, requires_grad=True).sum().backward()  # what PyTorch makes once
     sys.modules["probe"] = types.ModuleType("probe")  # of programs that were measured otherwise
     sys.modules["probe"].tick = sys.modules["probe"].note = lambda *_: None

@@ -19,7 +19,7 @@ class Place:
     def __init__(self, finding):
         self.id = finding["id"]
         self.start, self.end = tuple(finding["start"]), tuple(finding["end"])
-        self.cut, self.peak = finding["cut"], finding["peak"]
+        self.cut, self.peak, self.cycle = finding["cut"], finding["peak"], finding["cycle"]
         self.found = False
 
     def is_at(self, node):
@@ -120,7 +120,7 @@ def _wrapped(expression, place):
     mark = ast.Constant(place.id)
     if place.cut == "uncached":
         call = _call(DECORATE, mark, expression)
-    elif place.cut == "record":
+    elif place.cut in ("record", "guard"):
         call = _call(AFTER, mark, _call(BEFORE, ast.Constant(place.id)), expression)
     else:
         call = _call(AT, mark, expression)

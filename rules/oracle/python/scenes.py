@@ -21,7 +21,7 @@ from torch import nn
 import standins
 
 KINDS = ["classes", "inputs", "values", "fields", "features", "tokens", "images", "image", "value", "three", "ids",
-         "three inputs", "named", "sequences", "sequence"]
+         "three inputs", "named", "two views", "two tasks", "sequences", "sequence", "columns"]
 ANSWERS = ["logits", "object", "pair", "value", "loss", "same"]
 
 
@@ -41,6 +41,7 @@ ASKED = [  # what a shape error says, and which part of a scene it is about
     (r"input.size\(-1\) must be equal to input_size. Expected (\d+)", "features"),
     (r"input has inconsistent input_size: got \d+,? expected (\d+)", "features"),
     (r"expected input with shape \[\*, (\d+)\]", "features"),
+    (r"target size \(torch.Size\(\[\d+, (\d+)\]\)\) that is different", "classes"),
     (r"running_mean should contain \d+ elements not (\d+)", "features"),
     (r"Input batch size \d+ doesn't match hidden\d? batch size (\d+)", "size"),
     (r"Expected hidden(?:\[0\])? size \(\d+, \d+, \d+\), got \[\d+, (\d+), \d+\]", "size"),
@@ -48,24 +49,28 @@ ASKED = [  # what a shape error says, and which part of a scene it is about
 
 
 def adapted(scene, error):
-    """The scene that an error asks for, or None."""
+    """The scenes that an error asks for."""
     for pattern, part in ASKED:
         found = re.search(pattern, error)
         if found and int(found[1]) != scene.get(part):
-            return {**scene, part: int(found[1])}
+            yield {**scene, part: int(found[1])}
+    if "out of bounds" in error and "classes" not in scene:
+        yield {**scene, "classes": 2}
     found = re.search(r"tensor a \((\d+)\) must match the size of tensor b \((\d+)\)", error)
-    if found:
-        sizes, now = {int(found[1]), int(found[2])}, scene.get("features", standins.FEATURES)
-        if now in sizes and len(sizes) == 2:
-            return {**scene, "features": (sizes - {now}).pop()}
-    return None
+    if found and found[1] != found[2]:
+        sizes = {int(found[1]), int(found[2])}
+        for part, usual in (("classes", standins.CLASSES), ("features", standins.FEATURES)):
+            now = scene.get(part, usual)
+            if now in sizes:
+                yield {**scene, part: (sizes - {now}).pop()}
 
 
 MODELS = re.compile(
     r"(.*_)?(model|net|network|module|encoder|decoder|student|teacher|online|critic|policy|actor|generator|"
     r"discriminator|head|backbone|detector|classifier|learner|embedder|extractor|trunk|f|g|d|layer|target_net)\d?$", re.I)
+HEADS = re.compile(r"(.*_)?(head|out|output|classifier|readout|critic)$")
 FEEDS = re.compile(r"(.*_)?(loader|batches|data|dataset|dataloader|pairs|chunks|held_out|samples|stream|frames|readings|"
-                   r"sequences|source|corpus|queries|documents|first|second|micro_batches)$", re.I)
+                   r"sequences|source|corpus|queries|documents|rows|volumes|prompts|texts|images_of|sequence|first|second|micro_batches)$", re.I)
 GROUPS = re.compile(r"(loaders|dataloaders|feeds)$")
 OPTIMIZERS = re.compile(r"(.*_)?(optimizer|optim|opt|og|od|opt_\w+|optimiser)$", re.I)
 EPOCHS = re.compile(r"(.*_)?(epochs|episodes)$")
@@ -73,12 +78,13 @@ COUNTS = re.compile(r"(n|(.*_)?(steps|updates|iterations|iters|rounds|horizon|li
 SIZES = re.compile(r"(.*_)?(width|features|dim|hidden|size|units|channels)$")
 BATCHES = re.compile(r"(batch|sample)$")
 INPUTS = re.compile(r"(x|xs|images?|inputs?|tokens|features|observation|state|states|obs|prompt|h|signal|src|source|real|fake|noise)\d?$")
+VALUES = re.compile(r"(loss|value|t|logits|embeddings|score)$")
 LABELS = re.compile(r"(y|ys|labels?|targets?|classes_of)$")
 CRITERIA = re.compile(r"(.*_)?(criterion|loss_fn|loss_function|measure|objective)$")
 SCALARS = {"lr": 0.1, "rate": 0.1, "gamma": 0.9, "tau": 0.01, "temperature": 1.0, "eps": 1e-6, "momentum": 0.9,
            "decay": 0.9, "beta": 0.9, "threshold": 0.5, "weight": 0.5, "classes": standins.CLASSES, "interval": 5,
            "every": 5, "vocabulary": standins.CLASSES, "words": standins.CLASSES, "train": True, "name": "name",
-           "depth": 2}
+           "depth": 2, "experts": 4, "codes": 8, "epoch": 0, "k": 3, "window": 20, "capacity": 10, "epsilon": 0.1}
 
 
 class Cast:
@@ -92,10 +98,26 @@ class Cast:
     def by_name(self, name, annotation=None):
         if name in self.kept:
             return self.kept[name]
-        value, lasts = self._made(name, self._class(annotation))
+        value, lasts = self._annotated(name, annotation) or self._made(name, self._class(annotation))
         if lasts:
             self.kept[name] = value
         return value
+
+    def _annotated(self, name, annotation):
+        """A module of PyTorch, where the annotation says so."""
+        features, classes = self.scene.features, self.scene.classes
+        if annotation is nn.Module:
+            return self.scene.model(), True
+        if annotation in (nn.GRUCell, nn.LSTMCell, nn.RNNCell, nn.GRU, nn.LSTM, nn.RNN):
+            made = annotation(features, features)
+        elif annotation is nn.Linear:
+            made = nn.Linear(features, classes if HEADS.match(name) else features)
+        elif annotation is nn.ModuleList:
+            made = nn.ModuleList(nn.Linear(features, features) for _ in range(3))
+        else:
+            return None
+        self.scene.models.append(made)
+        return made, True
 
     def _class(self, annotation):
         if isinstance(annotation, str):
@@ -116,6 +138,28 @@ class Cast:
             return torch.device("cpu"), True
         if name == "env" or name.endswith("environment"):
             return standins.Environment(scene), True
+        if name in ("writer", "logger", "log"):
+            return standins.Writer(), True
+        if name == "path":
+            return "checkpoint.pt", True
+        if name == "paths":
+            return ["checkpoint.pt"] * scene.length, True
+        if name == "cell":
+            return self._annotated(name, nn.GRUCell)
+        if name == "tasks":
+            return scene.feed(lambda: (scene.make(), scene.make())), True
+        if name == "weights":
+            return [0.5] * scene.length, True
+        if name == "heads":
+            return standins.Each(scene.model), True
+        if name == "queue":
+            return standins.Queue(scene), True
+        if name == "it":
+            return iter(scene.feed()), False
+        if name == "layers":
+            return self._annotated(name, nn.ModuleList)
+        if name == "models":
+            return [scene.model() for _ in range(3)], True
         if name in SCALARS:
             return SCALARS[name], True
         if EPOCHS.match(name):
@@ -132,6 +176,8 @@ class Cast:
             return scene.make(), False
         if INPUTS.match(name):
             return _part(scene.make(), 0), False
+        if VALUES.match(name):
+            return scene.model()(_part(scene.make(), 0)), False
         if LABELS.match(name):
             return _part(scene.make(), 1), False
         if SIZES.match(name):
@@ -139,14 +185,15 @@ class Cast:
         raise NoStandIn(f"nothing stands in for {name!r}")
 
     def instance(self, cls):
-        made = cls(*self.arguments(cls.__init__, skip=1)) if "__init__" in vars(cls) else cls()
+        made = cls(*self.arguments(cls.__init__, skip=1, sizes=True)) if "__init__" in vars(cls) else cls()
         if isinstance(made, nn.Module):
             self.scene.models.append(made)
         return made
 
-    def arguments(self, function, skip=0):
-        """Values for the parameters of a function that have no default. The
-        optimizer comes last: it takes the parameters of all models."""
+    def arguments(self, function, skip=0, sizes=False):
+        """Values for the parameters of a function that have no default, where
+        sizes says that `features` is their number. The optimizer comes last: it
+        takes the parameters of all models."""
         wanted = []
         for p in list(inspect.signature(function).parameters.values())[skip:]:
             if p.kind in (p.VAR_POSITIONAL, p.VAR_KEYWORD):
@@ -159,7 +206,8 @@ class Cast:
         order = sorted(range(len(wanted)), key=lambda i: bool(OPTIMIZERS.match(wanted[i].name)))
         values = [None] * len(wanted)
         for i in order:
-            values[i] = self.by_name(wanted[i].name, wanted[i].annotation)
+            name, annotation = wanted[i].name, wanted[i].annotation
+            values[i] = self.scene.features if sizes and SIZES.match(name) else self.by_name(name, annotation)
         return values
 
 

@@ -3,6 +3,9 @@ environments. And for devices: what is moved to "cuda" stays where it is, what i
 moved to the CPU is remembered as host memory.
 """
 
+import sys
+import types
+
 import torch
 import torch.nn.functional as F
 from torch import nn
@@ -12,16 +15,26 @@ import census
 SIZE, FEATURES, CLASSES, STEPS = 4, 16, 10, 3
 
 
-def pretend_devices():
-    """Makes programs for a GPU run: there is one memory, and census.host knows
-    what a program asked to be in host memory."""
+def install():
+    """Makes programs for a GPU and with files run: there is one memory, and
+    census.host knows what a program asked to be in host memory."""
     nn.Module.cuda = lambda self, *_, **__: self
     torch.Tensor.cuda = lambda self, *_, **__: self
     torch.Tensor.pin_memory = lambda self, *_: self
     torch.cuda.synchronize = torch.cuda.empty_cache = lambda *_: None
     for name in ("max_memory_allocated", "memory_allocated"):
         setattr(torch.cuda, name, lambda *_: 0)
+    libraries()
+    _tolerate(nn.Module)
+    _tolerate(torch.optim.Optimizer)
     torch.Tensor.cpu = lambda self, *_, **__: moved(self)
+
+
+def _tolerate(cls):
+    """Lets states be loaded from a stand-in of a file."""
+    load = cls.load_state_dict
+    cls.load_state_dict = lambda self, state, *args, **kwargs: (
+        None if isinstance(state, Checkpoint) else load(self, state, *args, **kwargs))
 
 
 def moved(tensor):
@@ -37,16 +50,12 @@ class Scene:
     """One way to supply arguments: what a batch looks like, what a model
     answers, and how many features a batch has."""
 
-    def __init__(self, announced=None, batch="classes", answer="logits", features=FEATURES, size=SIZE, length=14):
+    def __init__(self, announced=None, batch="classes", answer="logits", features=FEATURES, size=SIZE,
+                 classes=CLASSES, length=14):
         self.announced = announced or (lambda _, values: values)
         self.batch, self.answer, self.features, self.size, self.length = batch, answer, features, size, length
+        self.classes = classes
         self.models = []
-
-    def describe(self):
-        return {"batch": self.batch, "answer": self.answer, "features": self.features, "size": self.size}
-
-    def rand(self, *shape):
-        return torch.randn(*shape)
 
     def x(self):
         return torch.randn(self.size, self.features)
@@ -59,12 +68,12 @@ class Scene:
         self.models.append(model)
         return model
 
-    def feed(self, make=None):
-        return Feed(self.length, make or self.make, self.announced)
+    def feed(self, make=None, length=None):
+        return Feed(length or self.length, make or self.make, self.announced)
 
 
 def _labels(scene):
-    return torch.randint(CLASSES, (scene.size,))
+    return torch.randint(scene.classes, (scene.size,))
 
 
 class Fields(dict):
@@ -85,21 +94,40 @@ class Fields(dict):
 
 BATCHES = {
     "classes": lambda s: (s.x(), _labels(s)),
-    "values": lambda s: (s.x(), torch.randn(s.size, CLASSES)),
+    "values": lambda s: (s.x(), torch.randn(s.size, s.classes)),
     "value": lambda s: (s.x(), torch.randn(s.size, 1)),
     "features": lambda s: (s.x(), s.x()),
     "inputs": lambda s: s.x(),
     "fields": Fields,
     "images": lambda s: (torch.randn(s.size, 3, 8, 8), _labels(s)),
     "image": lambda s: torch.randn(s.size, 3, 8, 8),
-    "tokens": lambda s: (torch.randint(CLASSES, (s.size, STEPS)), torch.randint(CLASSES, (s.size, STEPS))),
-    "ids": lambda s: torch.randint(CLASSES, (s.size, STEPS)),
+    "tokens": lambda s: (torch.randint(s.classes, (s.size, STEPS)), torch.randint(s.classes, (s.size, STEPS))),
+    "ids": lambda s: torch.randint(s.classes, (s.size, STEPS)),
     "three": lambda s: (s.x(), _labels(s), _labels(s)),
     "three inputs": lambda s: (s.x(), s.x(), s.x()),
     "named": lambda s: (["a", "b", "c", "d"][: s.size], s.x()),
+    "two views": lambda s: ((s.x(), s.x()), _labels(s)),
+    "two tasks": lambda s: (s.x(), _labels(s), torch.randn(s.size, s.classes)),
     "sequences": lambda s: (torch.randn(STEPS, s.size, s.features), torch.randn(STEPS, s.size, s.features)),
+    "columns": lambda s: (torch.randint(s.classes, (STEPS, s.size)), torch.randint(s.classes, (STEPS, s.size))),
     "sequence": lambda s: torch.randn(STEPS, s.size, s.features),
 }
+
+
+def loaded(scene):
+    """What a file holds."""
+
+    def load(path, *_, **__):
+        return scene.feed() if "load" in str(path) or "data" in str(path) else Checkpoint()
+
+    return load
+
+
+class Checkpoint(dict):
+    """A checkpoint of whatever it is asked for."""
+
+    def __missing__(self, name):
+        return Checkpoint()
 
 
 class Feed:
@@ -116,6 +144,10 @@ class Feed:
 
     def __iter__(self):
         return self.announced("data", (self.make() for _ in range(self.length)))
+
+    async def __aiter__(self):
+        for batch in self:
+            yield batch
 
     def __getitem__(self, i):
         if i >= self.length:
@@ -146,7 +178,8 @@ class Model(nn.Module):
         self.answer = scene.answer
         self.embed = nn.Embedding(CLASSES, FEATURES)
         self.body = nn.Sequential(nn.Linear(FEATURES, 32), nn.ReLU())
-        self.head = nn.Linear(32, CLASSES)
+        self.encoder = self.backbone = self.layer4 = self.body  # as parts of models are called
+        self.head = nn.Linear(32, scene.classes)
 
     def rows(self, x):
         if x.dtype in (torch.int64, torch.int32):
@@ -176,6 +209,100 @@ class Model(nn.Module):
         return logits
 
 
+class Backbone(nn.Module):
+    """A model of an image library: what its parts are called, and little else."""
+
+    def __init__(self, *_, num_classes=CLASSES, **__):
+        super().__init__()
+        self.conv1 = nn.Conv2d(3, 4, 3, padding=1)
+        self.layer1, self.layer2, self.layer3, self.layer4 = (_block() for _ in range(4))
+        self.features = self.backbone = nn.Sequential(self.layer1, self.layer2)
+        self.avgpool = nn.AdaptiveAvgPool2d(1)
+        self.fc = nn.Linear(4, num_classes)
+
+    def forward(self, x):
+        x = self.layer4(self.layer3(self.layer2(self.layer1(self.conv1(x)))))
+        return self.fc(self.avgpool(x).flatten(1))
+
+
+def _block():
+    return nn.Sequential(nn.Conv2d(4, 4, 3, padding=1), nn.ReLU())
+
+
+class Library(types.ModuleType):
+    """A library that is not installed: each of its functions makes a model."""
+
+    __path__ = ()
+
+    def __getattr__(self, name):
+        if name.startswith("__"):
+            raise AttributeError(name)
+        return Backbone
+
+
+def libraries():
+    """Supplies small libraries that many programs use and that need not be
+    installed: progress bars, which change nothing, and models of images."""
+    for name in ("tqdm", "tqdm.auto"):
+        bar = types.ModuleType(name)
+        bar.tqdm = Progress
+        bar.trange = lambda *bounds, **_: Progress(range(*bounds))
+        sys.modules[name] = bar
+    for name in ("torchvision", "torchvision.models"):
+        sys.modules.setdefault(name, Library(name))
+    sys.modules["torchvision"].models = sys.modules["torchvision.models"]
+
+
+class Progress:
+    def __init__(self, values=(), *_, **__):
+        self.values = values
+
+    def __iter__(self):
+        return iter(self.values)
+
+    def __len__(self):
+        return len(self.values)
+
+    def __enter__(self):
+        return self
+
+    def __exit__(self, *_):
+        pass
+
+    def __getattr__(self, _):
+        return lambda *_, **__: None
+
+
+class Writer:
+    """A logger, which keeps nothing."""
+
+    def __getattr__(self, _):
+        return lambda *_, **__: None
+
+
+class Each(dict):
+    """Something for every name."""
+
+    def __init__(self, make):
+        super().__init__()
+        self.make = make
+
+    def __missing__(self, name):
+        self[name] = self.make()
+        return self[name]
+
+
+class Queue:
+    """A queue of an event loop, which ends with None."""
+
+    def __init__(self, scene):
+        self.scene, self.left = scene, scene.length
+
+    async def get(self):
+        self.left -= 1
+        return self.scene.make() if self.left >= 0 else None
+
+
 class Environment:
     """A task for an agent, with episodes of ten steps."""
 
@@ -190,9 +317,18 @@ class Environment:
         self.steps = 0
         return self.observation()
 
-    def step(self, _action):
+    def step(self, _action=None):
+        """As many things as the scene says: with info, and with truncation."""
         self.steps += 1
-        return self.observation(), 1.0, self.steps % 10 == 0
+        done = self.steps % 10 == 0
+        state = self.observation()
+        if self.scene.answer == "value":
+            return state, 1.0, done, {}
+        if self.scene.answer == "pair":
+            return state, 1.0, done, False, {}
+        if self.scene.answer == "object":
+            return state
+        return state, 1.0, done
 
     def close(self):
         pass

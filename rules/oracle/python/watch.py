@@ -7,9 +7,14 @@ so that what a loop empties now and then does not grow.
 """
 
 import contextlib
+import gc
+import itertools
 import functools
+import threading
+import types
 
 import torch
+from torch.utils.hooks import RemovableHandle
 
 import census
 import standins
@@ -21,15 +26,18 @@ class Enough(BaseException):
 
 class Watch:
     """length is how many iterations of a loop are compared; cuts are the places
-    to cut, with how."""
+    to cut, with how. Without collect, cycles stay that only a garbage collection
+    frees."""
 
-    def __init__(self, length, cuts):
-        self.length, self.cuts = length, cuts
+    def __init__(self, length, cuts, collect=True):
+        self.length, self.cuts, self.collect = length, cuts, collect
+        if not collect:
+            gc.disable()
         self.stride = max(1, length // 12)
         self.visits = {}
         self.loops = {}
         self.growth = {}
-        self.peak = [0, 0, 0, 0]  # nodes, bytes: see census
+        self.peak = [0, 0, 0, 0, 0]  # nodes, bytes: see census
         self.counts = 0
         self.freed = self.passes = 0
         self.since = 0  # iterations since a backward was watched
@@ -59,15 +67,18 @@ class Watch:
 
     def before(self, place):
         recording = torch.is_grad_enabled()
-        if place in self.cuts:
+        how = self.cuts.get(place)
+        if how == "record":
             torch.set_grad_enabled(False)
+        elif how == "guard":
+            threading.Thread.run = torch.no_grad()(threading.Thread.run)
         return recording
 
     def after(self, place, recording, value):
         torch.set_grad_enabled(recording)
         self.visit(place)
         self.look()
-        return value
+        return _guarded(value) if self.cuts.get(place) == "guard" else value
 
     def decorate(self, place, decorator):
         """The decorator of a function, which is visited when that is called."""
@@ -96,7 +107,7 @@ class Watch:
             self.count()
 
     def count(self):
-        parts = census.take().parts()
+        parts = census.take(self.collect).parts()
         self.peak = [max(a, b) for a, b in zip(self.peak, parts)]
         return parts
 
@@ -111,9 +122,9 @@ class Watch:
                 if self.passes > 8 and self.since < self.length:
                     return function(*args, **kwargs)
                 self.since = 0
-                before = census.take().saved
+                before = census.take(self.collect).saved
                 result = function(*args, **kwargs)
-                self.freed = max(self.freed, before - census.take().saved)
+                self.freed = max(self.freed, before - census.take(self.collect).saved)
                 return result
 
             return call
@@ -163,7 +174,7 @@ class Blind(Watch):
         pass
 
     def count(self):
-        return [0, 0, 0, 0]
+        return [0, 0, 0, 0, 0]
 
 
 class _Announced:
@@ -216,9 +227,25 @@ def _each(value, change, seen=None):
         return [_each(v, change, seen) for v in value]
     if isinstance(value, dict):
         return {k: _each(v, change, seen) for k, v in value.items()}
+    if isinstance(value, RemovableHandle):
+        value.remove()  # what the hook holds is held by nobody else
+        return value
+    if isinstance(value, BaseException):
+        return value.with_traceback(None)  # its frames hold what they computed
+    if isinstance(value, itertools.accumulate):  # which holds the sum so far
+        kind, (values, *function), *_ = value.__reduce__()
+        return kind(_each(values, change), *function)
     if hasattr(value, "__next__"):
         return (_each(v, change) for v in value)
-    if callable(value) or isinstance(value, torch.nn.Module) or not hasattr(value, "__dict__"):
+    if isinstance(value, functools.partial):
+        return functools.partial(value.func, *_each(value.args, change, seen), **_each(value.keywords, change, seen))
+    if isinstance(value, types.FunctionType):
+        return _function(value, change, seen)
+    if isinstance(value, torch.nn.Module):
+        for tensor in value.state_dict().values():
+            tensor.data = change(tensor.data)
+        return value
+    if callable(value) or not hasattr(value, "__dict__"):
         return value
     seen[id(value)] = value
     for name, held in list(vars(value).items()):
@@ -227,7 +254,22 @@ def _each(value, change, seen=None):
     return value
 
 
+def _function(function, change, seen):
+    """A function over changed defaults and changed values of its closure."""
+    cells = None
+    if function.__closure__:
+        cells = tuple(types.CellType(_each(cell.cell_contents, change, seen)) for cell in function.__closure__)
+    changed = types.FunctionType(function.__code__, function.__globals__, function.__name__, None, cells)
+    changed.__defaults__ = _each(function.__defaults__, change, seen)
+    changed.__kwdefaults__ = _each(function.__kwdefaults__, change, seen)
+    return changed
+
+
 def _guarded(value):
+    """What a guard does that has an effect: on what is made step by step, each
+    step is guarded; one that is only named is entered."""
+    if hasattr(value, "__enter__") and hasattr(value, "prev"):
+        value.__enter__()
     if not hasattr(value, "__next__"):
         return value
 
@@ -248,5 +290,4 @@ CUTS = {
     "copy": functools.partial(_each, change=lambda t: t.clone()),
     "move": functools.partial(_each, change=standins.moved),
     "off": lambda flag: False,
-    "guard": _guarded,
 }

@@ -21,6 +21,7 @@ def until_the_data_ends(model: nn.Module, loader):
     print(total)
 
 
+# run: until_patience_ends(model, feed(length=40), optimizer)
 def until_patience_ends(model: nn.Module, loader, optimizer):
     it = iter(loader)
     patience, total, step = 3, 0.0, 0
@@ -132,6 +133,7 @@ def whatever_happens(model: nn.Module, loader):
     print(total)
 
 
+# run: over_all_epochs(model, feed(length=40))
 def over_all_epochs(model: nn.Module, loader, epochs=18):
     it, total = iter(loader), 0.0
     for _ in range(epochs):
@@ -211,6 +213,7 @@ def train_step(model: nn.Module, batch, optimizer):
     return loss
 
 
+# may grow: each call of the recursion holds its loss until it returns
 def consume(it, model, optimizer, total=0.0, n=0):
     batch = next(it, None)
     if batch is None:
@@ -219,6 +222,7 @@ def consume(it, model, optimizer, total=0.0, n=0):
     return consume(it, model, optimizer, total + loss, n + 1)  # want: GL101 warning nodes
 
 
+# may grow: each call of the recursion holds its loss until it returns
 def handed_along_a_recursion(model: nn.Module, loader, optimizer):
     print(consume(iter(loader), model, optimizer))
 

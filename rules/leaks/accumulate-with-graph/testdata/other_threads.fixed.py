@@ -40,6 +40,7 @@ def in_a_subclass_of_thread(model: nn.Module, loader):
     print(worker.total)
 
 
+# may grow: the pool runs ahead of the loop, and its results wait
 @torch.no_grad()
 def in_a_pool(model: nn.Module, loader):
     total = 0.0

@@ -27,6 +27,7 @@ def compose(layers: nn.ModuleList, x):
     print(x.mean().item())
 
 
+# may grow: it is one computation, as deep as it has steps
 def iterate_map(model: nn.Module, x, steps):
     for _ in range(steps):
         x = model(x)

@@ -102,6 +102,7 @@ def probe_each(loader):
         Probe(encoder).run(x)
 
 
+# may grow: with each call, but nothing here calls it more than once
 def saliency(network: nn.Module, x):
     features = network(x)
     features.register_hook(lambda grad: grad.clamp(min=0) * features.detach())  # want: GL404 hint graph
