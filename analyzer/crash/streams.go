@@ -293,7 +293,9 @@ func (st *stream) feed(l Line) {
 		st.traces.feed(l)
 	}
 	st.in.census.read(l)
-	st.in.series.read(l, st.in.before)
+	if st.in.knowledge.memory.in(l.Text) || containsAny(l.Text, shortMemoryWords) {
+		st.in.series.read(l, st.in.before)
+	}
 	if strings.Contains(l.Text, "expandable_segments:True") && !strings.Contains(l.Text, "avoid fragmentation") {
 		st.in.expandable = true
 	}
