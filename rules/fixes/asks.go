@@ -4,37 +4,54 @@ import (
 	"iter"
 	"slices"
 
+	"github.com/graphleak/graphleak/analyzer/flow"
 	"github.com/graphleak/graphleak/analyzer/names"
 	"github.com/graphleak/graphleak/analyzer/syntax"
 	"github.com/graphleak/graphleak/analyzer/torch"
 )
 
 // asking are the attributes and methods that a tensor without a graph answers
-// otherwise than one with a graph. Whether a backward comes to what is made of the
-// place is known to the analysis.
+// otherwise than one with a graph.
 var asking = []string{"requires_grad", "grad_fn", "retain_grad", "register_hook", "requires_grad_", "is_leaf", "retains_grad"}
 
+// cutting are the attributes, methods and functions whose result has no graph.
+var cutting = []string{"item", "detach", "tolist", "numpy", "data", "shape", "dtype", "device", "size", "dim", "numel", "argmax",
+	"float", "int", "len", "str", "repr", "print", "isinstance", "range", "bool"}
+
+// backwards are the functions and methods that run a backward through what they
+// are given.
+var backwards = []string{"backward", "manual_backward", "grad"}
+
 // needGraph reports whether some code in view asks the place, or what is made of
-// it, for its graph.
+// it, for its graph. Of a backward in the iteration that stores the value the
+// analysis knows that it runs, but not whether it comes to the value by itself or
+// by way of the place: that is asked here too.
 func (u uses) needGraph() bool {
-	if u.target.Module != u.module {
+	if u.target.Module == nil {
 		return false
 	}
-	w := askWalk{u.module, map[variable]bool{}}
-	t := u.module.Tree
+	w := askWalk{loop: u.loop, modules: []*names.Module{u.module}, seen: map[variable]bool{}, attributes: map[string]bool{}, argument: u.argument, call: u.call}
+	if u.target.Module != u.module {
+		w.modules = append(w.modules, u.target.Module)
+	}
 	for n := range u.mentions() {
-		if p := t.Parent(n); t.Kind(p) == syntax.Attribute && t.Text(t.Child(p, syntax.FieldAttribute)) == "backward" || w.from(n) {
+		if w.from(u.target.Module, n) {
 			return true
 		}
 	}
-	return false
+	return u.argument != nil && w.variable(*u.argument)
 }
 
-// askWalk follows what is made of a value, through variables and functions of the
-// file, to code that asks for its graph.
+// askWalk follows what is made of a value, through variables, attributes and
+// functions of some files, to code that asks for its graph.
 type askWalk struct {
-	module *names.Module
-	seen   map[variable]bool
+	loop       flow.Location // in which the value is stored
+	modules    []*names.Module
+	seen       map[variable]bool
+	attributes map[string]bool
+	// argument is the parameter that takes the value in call, if one does.
+	argument *variable
+	call     flow.Location
 }
 
 func (w askWalk) variable(v variable) bool {
@@ -43,7 +60,7 @@ func (w askWalk) variable(v variable) bool {
 	}
 	w.seen[v] = true
 	for n := range v.occurrences() {
-		if w.from(n) {
+		if w.from(v.module, n) {
 			return true
 		}
 	}
@@ -51,34 +68,45 @@ func (w askWalk) variable(v variable) bool {
 }
 
 // from reports whether what is made of the expression n is asked for its graph.
-func (w askWalk) from(n syntax.NodeID) bool {
-	t := w.module.Tree
+func (w askWalk) from(m *names.Module, n syntax.NodeID) bool {
+	t := m.Tree
 	for {
 		p := t.Parent(n)
 		switch t.Kind(p) {
 		case syntax.Attribute:
-			if t.Role(n) != syntax.FieldObject {
+			name := t.Text(t.Child(p, syntax.FieldAttribute))
+			switch {
+			case t.Role(n) != syntax.FieldObject, slices.Contains(cutting, name):
 				return false
-			}
-			if slices.Contains(asking, t.Text(t.Child(p, syntax.FieldAttribute))) {
+			case slices.Contains(asking, name), name == "backward" && w.inIteration(m, n):
 				return true
 			}
-		case syntax.Call, syntax.Subscript, syntax.BinaryOperator, syntax.UnaryOperator, syntax.BooleanOperator, syntax.ParenthesizedExpression,
+		case syntax.Subscript:
+			if t.Child(p, syntax.FieldValue) != n {
+				return false // an index
+			}
+		case syntax.Call, syntax.BinaryOperator, syntax.UnaryOperator, syntax.BooleanOperator, syntax.ParenthesizedExpression,
 			syntax.ConditionalExpression, syntax.Tuple, syntax.List, syntax.ExpressionList, syntax.KeywordArgument,
 			syntax.ListComprehension, syntax.GeneratorExpression:
 		case syntax.ArgumentList:
 			call := t.Parent(p)
-			if t.Kind(call) != syntax.Call {
+			name := lastName(t, t.Child(call, syntax.FieldFunction))
+			switch {
+			case t.Kind(call) != syntax.Call, slices.Contains(cutting, name):
 				return false
-			}
-			if v, ok := parameterOf(w.module, call, n); ok && w.variable(v) {
+			case slices.Contains(backwards, name) && w.inIteration(m, n):
 				return true
 			}
-			if v, ok := w.keptIn(call); ok && w.variable(v) {
+			if v, ok := parameterOf(m, call, n); ok && w.variable(v) {
+				return true
+			}
+			if v, ok := keptIn(m, call); ok && w.variable(v) {
 				return true
 			}
 		case syntax.Assignment, syntax.NamedExpression, syntax.ForStatement, syntax.ForInClause:
-			return t.Role(n) != syntax.FieldLeft && w.targets(p)
+			return t.Role(n) != syntax.FieldLeft && w.targets(m, p)
+		case syntax.ReturnStatement:
+			return w.returned(m, p)
 		default:
 			return false
 		}
@@ -86,31 +114,114 @@ func (w askWalk) from(n syntax.NodeID) bool {
 	}
 }
 
+// inIteration reports whether code runs within an iteration that stores the value,
+// or may.
+func (w askWalk) inIteration(m *names.Module, n syntax.NodeID) bool {
+	if m != w.loop.Module || functionAround(m.Tree, n) != functionAround(m.Tree, w.loop.Node) {
+		return true
+	}
+	return w.loop.Kind() == syntax.FunctionDefinition || w.loop.Kind() == syntax.ClassDefinition || w.loop.Node <= n && n < m.Tree.End(w.loop.Node)
+}
+
+// returned follows what a function returns to those who call it by its name. The
+// function with the loop returns when that is over.
+func (w askWalk) returned(m *names.Module, statement syntax.NodeID) bool {
+	function := functionAround(m.Tree, statement)
+	if m == w.loop.Module && function == functionAround(m.Tree, w.loop.Node) && function != w.loop.Node {
+		return false
+	}
+	v := variable{m, m.Scope(function), ""}
+	name := m.Tree.Text(m.Tree.Child(function, syntax.FieldName))
+	switch {
+	case w.seen[v]:
+		return false
+	case w.call.Module != nil && w.argument != nil && w.argument.scope == v.scope:
+		w.seen[v] = true
+		return w.from(w.call.Module, w.call.Node)
+	case name == "forward", name == "__call__":
+		return true
+	}
+	w.seen[v] = true
+	for _, m := range w.modules {
+		t := m.Tree
+		for n := t.Root(); int(n) < t.Len(); n++ {
+			if t.Kind(n) == syntax.Call && lastName(t, t.Child(n, syntax.FieldFunction)) == name && w.from(m, n) {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+// functionAround is the function that n is in, or the root.
+func functionAround(t *syntax.Tree, n syntax.NodeID) syntax.NodeID {
+	if t.Kind(n) == syntax.FunctionDefinition {
+		return n
+	}
+	for n > t.Root() && t.Kind(n) != syntax.FunctionDefinition {
+		n = t.Parent(n)
+	}
+	return n
+}
+
+// lastName is the last name of what is called.
+func lastName(t *syntax.Tree, callee syntax.NodeID) string {
+	if t.Kind(callee) == syntax.Attribute {
+		callee = t.Child(callee, syntax.FieldAttribute)
+	}
+	return t.Text(callee)
+}
+
 // keeping are methods of collections that keep their argument.
 var keeping = []string{"append", "appendleft", "add", "extend", "insert", "put", "update", "setdefault"}
 
 // keptIn is the variable of the collection that a call puts its arguments in.
-func (w askWalk) keptIn(call syntax.NodeID) (variable, bool) {
-	t := w.module.Tree
+func keptIn(m *names.Module, call syntax.NodeID) (variable, bool) {
+	t := m.Tree
 	f := t.Child(call, syntax.FieldFunction)
 	object := t.Child(f, syntax.FieldObject)
 	if t.Kind(f) != syntax.Attribute || t.Kind(object) != syntax.Identifier || !slices.Contains(keeping, t.Text(t.Child(f, syntax.FieldAttribute))) {
 		return variable{}, false
 	}
-	v := variableAt(w.module, object)
+	v := variableAt(m, object)
 	return v, !v.isImported()
 }
 
-// targets follows the variables that an assignment or a loop binds.
-func (w askWalk) targets(binding syntax.NodeID) bool {
-	t := w.module.Tree
+// targets follows the variables and attributes that an assignment or a loop binds.
+func (w askWalk) targets(m *names.Module, binding syntax.NodeID) bool {
+	t := m.Tree
 	left := t.Child(binding, syntax.FieldLeft)
 	if left < 0 {
 		left = t.Child(binding, syntax.FieldName)
 	}
+	for t.Kind(left) == syntax.Subscript {
+		left = t.Child(left, syntax.FieldValue)
+	}
 	for n := left; n >= 0 && n < t.End(left); n++ {
-		if t.Kind(n) == syntax.Identifier && isVariable(t, n) && t.Kind(t.Parent(n)) != syntax.Attribute && w.variable(variableAt(w.module, n)) {
+		switch {
+		case t.Kind(n) == syntax.Attribute:
+			if w.attribute(t.Text(t.Child(n, syntax.FieldAttribute))) {
+				return true
+			}
+		case t.Kind(n) == syntax.Identifier && isVariable(t, n) && t.Kind(t.Parent(n)) != syntax.Attribute && w.variable(variableAt(m, n)):
 			return true
+		}
+	}
+	return false
+}
+
+// attribute follows all attributes of a name.
+func (w askWalk) attribute(name string) bool {
+	if w.attributes[name] {
+		return false
+	}
+	w.attributes[name] = true
+	for _, m := range w.modules {
+		t := m.Tree
+		for n := t.Root(); int(n) < t.Len(); n++ {
+			if t.Kind(n) == syntax.Attribute && t.Text(t.Child(n, syntax.FieldAttribute)) == name && w.from(m, n) {
+				return true
+			}
 		}
 	}
 	return false
@@ -143,13 +254,14 @@ func (u uses) changesElements() bool {
 	return false
 }
 
-// mentions are the expressions of the file that name the target.
+// mentions are the expressions of its file that name the target.
 func (u uses) mentions() iter.Seq[syntax.NodeID] {
+	m := u.target.Module
 	if u.target.Kind() == syntax.Identifier {
-		return variableAt(u.module, u.target.Node).occurrences()
+		return variableAt(m, u.target.Node).occurrences()
 	}
 	return func(yield func(syntax.NodeID) bool) {
-		t := u.module.Tree
+		t := m.Tree
 		for n := t.Root(); int(n) < t.Len(); n++ {
 			if t.Kind(n) == u.target.Kind() && t.Text(n) == u.target.Text() && !yield(n) {
 				return

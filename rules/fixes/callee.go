@@ -14,19 +14,12 @@ import (
 // stores: detach its parameter there, once for all who call it. Callers may pass
 // numbers too, and what the others do with what is stored was not seen.
 func detachInCallee(g flow.Growth) []rules.Fix {
-	m := g.Store.Module
+	v, ok := storedParameter(g)
+	if !ok {
+		return nil
+	}
+	m, name, function := v.module, v.name, v.scope.Node
 	t := m.Tree
-	function := g.Store.Node
-	for function > t.Root() && t.Kind(function) != syntax.FunctionDefinition {
-		function = t.Parent(function)
-	}
-	if t.Kind(function) != syntax.FunctionDefinition || g.Kept.Module == m && function < g.Kept.Node && g.Kept.Node < t.End(function) {
-		return nil
-	}
-	name := parameterFor(g, m, function)
-	if name == "" || !mentions(t, g.Store.Node, name) {
-		return nil
-	}
 	first := t.First(t.Child(function, syntax.FieldBody))
 	if first >= 0 && t.Kind(first) == syntax.ExpressionStatement && t.Kind(t.First(first)) == syntax.String {
 		first = t.Next(first) // below the docstring
@@ -50,6 +43,32 @@ func detachInCallee(g flow.Growth) []rules.Fix {
 		fix.Edits = append(fix.Edits, rules.FileEdit{Path: m.Path, Edit: text.Edit{Span: e.Span, New: e.New}})
 	}
 	return []rules.Fix{fix}
+}
+
+// storedParameter is the parameter that takes the kept argument of a call, where
+// the called function stores it.
+func storedParameter(g flow.Growth) (variable, bool) {
+	m := g.Store.Module
+	t := m.Tree
+	function := functionAround(t, g.Store.Node)
+	if t.Kind(function) != syntax.FunctionDefinition || g.Kept.Module == m && function < g.Kept.Node && g.Kept.Node < t.End(function) {
+		return variable{}, false
+	}
+	name := parameterFor(g, m, function)
+	if name == "" || !mentions(t, g.Store.Node, name) {
+		return variable{}, false
+	}
+	return variable{m, m.Scope(function), name}, true
+}
+
+// callAround is the call that an expression is an argument of.
+func callAround(l flow.Location) flow.Location {
+	t := l.Module.Tree
+	n := l.Node
+	for n > t.Root() && t.Kind(n) != syntax.Call || n == l.Node {
+		n = t.Parent(n)
+	}
+	return flow.Location{Module: l.Module, Node: n}
 }
 
 // parameterFor is the parameter that takes the kept argument, where the call

@@ -20,6 +20,9 @@ func Detach(p *rules.Pass, g flow.Growth) []rules.Fix {
 		return nil
 	}
 	u := uses{module: p.Module, target: g.Target, loop: g.Loop, collects: g.Collects && !g.ThroughCall}
+	if v, ok := storedParameter(g); ok && g.ThroughCall {
+		u.argument, u.call = &v, callAround(g.Kept)
+	}
 	what := source(g.Parts[0].Location)
 	if len(g.Parts) > 1 {
 		what = "what is stored"

@@ -40,14 +40,7 @@ func (s *secondOrder) edit(span text.Span, code string) {
 	s.edits = append(s.edits, rules.FileEdit{Path: s.Module.Path, Edit: text.Edit{Span: span, New: code}})
 }
 
-func (s *secondOrder) function() syntax.NodeID {
-	t := s.Module.Tree
-	n := s.Node
-	for n > t.Root() && t.Kind(n) != syntax.FunctionDefinition {
-		n = t.Parent(n)
-	}
-	return n
-}
+func (s *secondOrder) function() syntax.NodeID { return functionAround(s.Module.Tree, s.Node) }
 
 // readings are the expressions p.grad in the function.
 func (s *secondOrder) readings() []syntax.NodeID {

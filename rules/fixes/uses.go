@@ -16,6 +16,9 @@ type uses struct {
 	target   flow.Location // what is written
 	loop     flow.Location // in which it is
 	collects bool
+	// argument is the parameter that takes the stored value, where call stores it.
+	argument *variable
+	call     flow.Location
 }
 
 // local reports whether the target is a variable that nobody sees but the code

@@ -21,8 +21,8 @@ class MovingNorm(nn.Module):
     def forward(self, x):
         if self.training:
             mean, var = x.mean(dim=0), x.var(dim=0, unbiased=False)
-            self.moving_mean = (1 - self.momentum) * self.moving_mean + self.momentum * mean.detach()
-            self.moving_var = (1 - self.momentum) * self.moving_var + self.momentum * var.detach()
+            self.moving_mean = (1 - self.momentum) * self.moving_mean + self.momentum * mean  # want: GL104 warning nodes
+            self.moving_var = (1 - self.momentum) * self.moving_var + self.momentum * var  # want: GL104 warning nodes
         else:
             mean, var = self.moving_mean, self.moving_var
         return self.gamma * (x - mean) / torch.sqrt(var + self.eps) + self.beta
