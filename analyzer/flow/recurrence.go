@@ -118,6 +118,9 @@ func (in *interpreter) reuseFacts(gs []*growth) []Reuse {
 // storedShape is what the target of a store is made of.
 func (in *interpreter) storedShape(e *storeEvent) Shape {
 	shape := in.shapeOf(in.state.get(e.place))
+	if in.objects[e.place.object].kind == objectScope && in.tree().Kind(e.target) == syntax.Subscript {
+		return UnknownShape // what is written is a part of the tensor that the variable holds
+	}
 	if in.objects[e.place.object].kind != objectContainer || in.tree().Kind(e.target) == syntax.Subscript {
 		return shape
 	}

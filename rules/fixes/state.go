@@ -65,6 +65,9 @@ func (s state) detach(safety rules.Safety, caution string) []rules.Fix {
 	var code strings.Builder
 	var what []string
 	for _, one := range s.states {
+		if one.Shape == flow.UnknownShape && one.Target.Kind() == syntax.Subscript {
+			return nil
+		}
 		if k := one.Target.Kind(); one.Target.Module != s.module || k != syntax.Identifier && k != syntax.Attribute && k != syntax.Subscript {
 			return nil
 		}
