@@ -126,9 +126,14 @@ func (in *interpreter) instantiate(n syntax.NodeID, class ObjectID, args argumen
 
 // construct is instantiate by running the constructor.
 func (in *interpreter) construct(n syntax.NodeID, class ObjectID, args arguments) *Value {
+	return in.initialise(n, in.newInstance(n, class), class, args)
+}
+
+// newInstance is an instance of a class before its constructor has run.
+func (in *interpreter) newInstance(n syntax.NodeID, class ObjectID) ObjectID {
 	id, _ := in.newObject(objectKey{at: in.site(n), kind: objectInstance, class: class})
 	in.renew(id)
-	return in.initialise(n, id, class, args)
+	return id
 }
 
 // initialise runs the constructor of an instance.

@@ -104,6 +104,9 @@ func (in *interpreter) summarised(n syntax.NodeID, m *names.Module, node syntax.
 		if s.raises {
 			in.abstract[codeKey{m, node}] = true
 		}
+		if id, ok := in.referent(objectClass, m, node, definedAs(m, node)); ok && c == nil && in.isModuleClass(id) {
+			return object(in.newInstance(n, id)) // its forward is known all the same
+		}
 		return in.callUnknown(n, noValue, args)
 	}
 	return nil
