@@ -83,7 +83,7 @@ func TestShowConfig(t *testing.T) {
 	configuredProject(t, "[tool.graphleak]\nselect = [\"GL10\"]\n")
 	got := graphleak(t, "", "check", "--show-config", "--ignore=GL102")
 	assert.Equal(t, exitClean, got.code)
-	assert.Contains(t, got.stdout, ": pyproject.toml\n[tool]\n[tool.graphleak]\nselect = ['GL10']\n# on: GL101 GL103")
+	assert.Contains(t, got.stdout, ": pyproject.toml\n[tool.graphleak]\nselect = ['GL10']\n# on: GL101 GL103")
 	assert.NotContains(t, got.stdout, "warning", "nothing is checked")
 	assert.Contains(t, graphleak(t, "", "check", "--show-config", "--no-config").stdout, "no pyproject.toml has a table")
 }

@@ -287,3 +287,13 @@ func TestConfigurationIsCheckedWhileItIsTyped(t *testing.T) {
 		})
 	}
 }
+
+func TestDocumentsThatAreNotFilesAreConfiguredAsTheirFolder(t *testing.T) {
+	folder := project(t, map[string]string{"pyproject.toml": "[tool.graphleak.severity]\nGL1 = \"hint\"\n"})
+	e := launch(t, rules.NewChecker(leaks.All()...))
+	e.initializeIn(`{}`, `{}`, folder)
+	for _, id := range []uri.URI{"untitled:Untitled-1", "vscode-vfs://github/owner/repo/train.py"} {
+		e.open(id, 1, training)
+		e.waitFor(id, asHint)
+	}
+}

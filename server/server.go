@@ -83,7 +83,11 @@ type reader func(files rules.Files, loader *config.Loader, layer func(path strin
 func configuredChecker(of *rules.Checker) reader {
 	return func(files rules.Files, loader *config.Loader, layer func(path string) config.Layer) checker {
 		layers := func(path string) []config.Layer { return []config.Layer{layer(path)} }
-		return asConfigured{config.NewChecker(of, files, loader).Layered(layers), loader}
+		checker := config.NewChecker(of, files, loader).Layered(layers)
+		if len(files.Within) > 0 {
+			checker.At(files.Within[0])
+		}
+		return asConfigured{checker, loader}
 	}
 }
 

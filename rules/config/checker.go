@@ -14,6 +14,7 @@ type Checker struct {
 	loader *Loader
 	layers func(path string) []Layer
 	rules  *rules.Checker
+	home   string // where sources without a path count as being
 	files  rules.Files
 
 	mu      sync.Mutex
@@ -35,11 +36,21 @@ func (c *Checker) Layered(layers func(path string) []Layer) *Checker {
 	return c
 }
 
+// At has sources without a path, such as documents that were never saved, count as
+// files in a directory. It is to be called before the checker is used.
+func (c *Checker) At(dir string) *Checker {
+	c.home = dir
+	return c
+}
+
 // Rules are all rules, of which a configuration chooses some.
 func (c *Checker) Rules() []*rules.Rule { return c.rules.Rules() }
 
 // Config is the configuration of the file at path.
 func (c *Checker) Config(path string) *Config {
+	if path == "" && c.home != "" {
+		return c.loader.For(filepath.Join(c.home, FileName))
+	}
 	if abs, err := filepath.Abs(path); err == nil && path != "" {
 		return c.loader.For(abs)
 	}
@@ -97,7 +108,7 @@ func (c *Checker) Chosen(path string) (on, off []string) {
 func (c *Checker) preferences(config *Config, path string) rules.Preferences {
 	layers := append([]Layer{config.options.Layer}, c.layers(path)...)
 	var ignored []Selector
-	if abs, err := filepath.Abs(path); err == nil {
+	if abs, err := filepath.Abs(path); err == nil && path != "" {
 		ignored = config.ignoredIn(abs)
 	}
 	return preferences(c.Rules(), layers, ignored)

@@ -142,7 +142,7 @@ func (c *Config) String() string {
 	if err != nil {
 		return err.Error() + "\n"
 	}
-	return string(out)
+	return strings.TrimPrefix(string(out), "[tool]\n")
 }
 
 // Equal reports whether two configurations say the same.
