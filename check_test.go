@@ -331,7 +331,7 @@ from __future__ import annotations
 import torch.nn as nn
 
 
-def evaluate(model: nn.Module, batches):
+def evaluate(model: nn.Linear, batches):
     model.eval()
     hits = 0   # trailing
 
@@ -355,7 +355,7 @@ import torch
 import torch.nn as nn
 
 
-def evaluate(model: nn.Module, batches):
+def evaluate(model: nn.Linear, batches):
     model.eval()
     hits = 0   # trailing
 

@@ -15,23 +15,39 @@ import (
 // with statement around a loop or statement. Of the regions, outermost first,
 // it takes the first that can be guarded without a look at it, else the first
 // that can be guarded at all.
-func Guard(regions []flow.Region) []rules.Fix {
+func Guard(regions []flow.Region) []rules.Fix { return guardFirst(regions, "") }
+
+// GuardEvaluation is the fix of an evaluation that records a graph. A model whose
+// code was not seen may take gradients of its own in its forward, as models of
+// forces do.
+func GuardEvaluation(u flow.Unguarded) []rules.Fix {
+	if u.Sure < flow.Certain {
+		return guardFirst(u.Regions, "check that the model takes no gradients in its forward")
+	}
+	return guardFirst(u.Regions, "")
+}
+
+// guardFirst is the fix that guards the first of some regions that it can, with what
+// a person has to check in any case.
+func guardFirst(regions []flow.Region, caution string) []rules.Fix {
 	var unsafe []rules.Fix
 	for _, region := range regions {
 		fix, ok := guard(region)
 		if !ok {
 			continue
 		}
-		asked := asksForGraph(region.Location)
-		if !region.Opaque && !asked {
+		caution := caution
+		switch {
+		case asksForGraph(region.Location):
+			caution = "the code around it asks what has a graph: check that"
+		case region.Opaque:
+			caution = "check that nothing in it needs a gradient"
+		}
+		if caution == "" {
 			return []rules.Fix{fix}
 		}
 		if unsafe == nil {
 			fix.Safety = rules.Unsafe
-			caution := "check that nothing in it needs a gradient"
-			if asked {
-				caution = "the code around it asks what has a graph: check that"
-			}
 			fix.Title += " (" + caution + ")"
 			unsafe = []rules.Fix{fix}
 		}

@@ -32,7 +32,7 @@ func run(p *rules.Pass) {
 				retention.Step(u.Evaluation, retention.Code(u.Evaluation)+" puts the model in evaluation mode, which records graphs all the same"),
 				retention.LoopStep(u.Loop, "each iteration of this loop records one graph"),
 			},
-			Fixes: fixes.Guard(u.Regions),
+			Fixes: fixes.GuardEvaluation(u),
 		}
 		if u.Sure == flow.Certain {
 			f.Confidence = rules.High

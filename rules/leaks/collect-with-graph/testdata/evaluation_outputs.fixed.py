@@ -15,12 +15,11 @@ class Encoder(nn.Module):
         return F.normalize(self.net(x), dim=1)
 
 
-@torch.no_grad()
 def predict(model: nn.Module, loader, device):
     model.eval()
     scores, targets = [], []
     for images, labels in loader:
-        logits = model(images.to(device))
+        logits = model(images.to(device))  # want: GL301 hint graph
         scores.append(logits.softmax(dim=1).detach())  # want: GL201 warning values
         targets.append(labels)
     scores, targets = torch.cat(scores), torch.cat(targets)
@@ -82,13 +81,12 @@ def ensemble_of(models: nn.ModuleList, loader):
     return torch.cat(averaged).argmax(dim=1)
 
 
-@torch.no_grad()
 def computed_under_the_guard_too_late(model: nn.Module, loader):
     """no_grad guards operations: the loss was made outside."""
     model.eval()
     losses = []
     for x, y in loader:
-        loss = F.cross_entropy(model(x), y)
+        loss = F.cross_entropy(model(x), y)  # want: GL301 hint graph
         with torch.no_grad():
             losses.append(loss.detach())
     return torch.stack(losses).mean().item()

@@ -44,12 +44,11 @@ def train_recurrent(cell: nn.LSTMCell, head: nn.Linear, sequences, optimizer):
         sequence_losses.append(loss.detach())
 
 
-@torch.no_grad()
 def losses_by_class(model: nn.Module, loader, classes=10):
     per_class = [[] for _ in range(classes)]
     model.eval()
     for x, y in loader:
-        losses = F.cross_entropy(model(x), y, reduction="none")
+        losses = F.cross_entropy(model(x), y, reduction="none")  # want: GL301 hint graph
         for loss, label in zip(losses, y.tolist()):
-            per_class[label].append(loss)
+            per_class[label].append(loss)  # want: GL102 error graph
     return [torch.stack(losses).mean().item() for losses in per_class]

@@ -20,12 +20,11 @@ class Trainer:
             self.criterion(self.model(x), y).backward()
             self.optimizer.step()
 
-    @th.no_grad()
     def evaluate(self, loader):
         self.model.eval()
         total = 0.0
         for x, y in loader:
-            loss = self.criterion(self.model(x), y)
+            loss = self.criterion(self.model(x), y)  # want: GL301 hint graph
             total += loss.item() * len(x)
         return total / len(loader.dataset)
 

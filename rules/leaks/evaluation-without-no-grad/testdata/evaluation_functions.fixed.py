@@ -30,13 +30,12 @@ def validate(model: Classifier, loader, device="cuda"):
     return loss / len(loader), correct / len(loader.dataset)
 
 
-@torch.no_grad()
 def f1(net, batches):
     """The model is not known but by what is done with it."""
     net.eval()
     truth, predicted = [], []
     for features, targets in batches:
-        output = net(features)
+        output = net(features)  # want: GL301 hint graph
         predicted.append(np.where(output.data.cpu().numpy() > 0, 1, 0))
         truth.append(targets.numpy())
     net.train()

@@ -56,13 +56,12 @@ def train(train_loader, model: nn.Module, criterion, optimizer, epoch, print_fre
             print(epoch, i, batch_time, losses, top1)
 
 
-@torch.no_grad()
 def validate(val_loader, model: nn.Module):
     losses = AverageMeter("Loss")
     model.eval()
     for images, target in val_loader:
-        output = model(images)
-        losses.update(F.cross_entropy(output, target), images.size(0))
+        output = model(images)  # want: GL301 hint graph
+        losses.update(F.cross_entropy(output, target), images.size(0))  # want: GL103 error graph
     return float(losses.avg)
 
 

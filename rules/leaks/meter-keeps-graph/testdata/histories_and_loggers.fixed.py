@@ -65,13 +65,12 @@ def train(model: nn.Module, loader, optimizer):
     print(f"{history.mean('loss'):.4f}")
 
 
-@torch.no_grad()
 def evaluate(model: nn.Module, loader):
     logger = MetricLogger(["nll", "count"])
     model.eval()
     for x, y in loader:
-        logits = model(x)
-        logger.log("nll", F.cross_entropy(logits, y))
+        logits = model(x)  # want: GL301 hint graph
+        logger.log("nll", F.cross_entropy(logits, y))  # want: GL103 error graph
         logger.log("count", y.numel())
     return {name: float(meter.total) for name, meter in logger.meters.items()}
 
