@@ -25,7 +25,7 @@ class Confusion:
         return (scores.argmax(1) == targets).float().mean().item()
 
 
-def train(model: nn.Module, train_loader, held_out, optimizer, device):
+def train(model: nn.Module, train_loader, test_loader, optimizer, device):
     confusion = Confusion()
     for epoch in range(50):
         for x, y in train_loader:
@@ -34,7 +34,7 @@ def train(model: nn.Module, train_loader, held_out, optimizer, device):
             optimizer.step()
         model.eval()
         with torch.no_grad():
-            for x, y in held_out:
+            for x, y in test_loader:
                 confusion.update(model(x.to(device)), y.to(device))  # want: GL206 warning values
         print(epoch, confusion.compute())
         model.train()
@@ -47,7 +47,7 @@ class Features:
         self.kept = deque()
 
     def __call__(self, name, features):
-        self.kept.append((name, features.cpu()))
+        self.kept.append((name, features))
 
     def spread(self):
         return torch.cat([features for _, features in self.kept]).std()
