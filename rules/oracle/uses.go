@@ -1,7 +1,6 @@
 package main
 
 import (
-	"encoding/csv"
 	"fmt"
 	"math/rand/v2"
 	"os"
@@ -15,20 +14,17 @@ type use struct{ holds, code string }
 
 // readUses reads those that run while the values have their graphs.
 func readUses(path string) ([]use, error) {
-	f, err := os.Open(path)
+	table, err := os.ReadFile(path)
 	if err != nil {
 		return nil, err
 	}
-	defer f.Close()
-	r := csv.NewReader(f)
-	r.Comma, r.LazyQuotes = '\t', true
-	rows, err := r.ReadAll()
-	if err != nil {
-		return nil, fmt.Errorf("%s: %w", path, err)
-	}
 	var out []use
-	for _, row := range rows[1:] {
-		if holds, graph, code := row[0], row[1], row[4]; graph == "ok" {
+	for i, row := range strings.Split(strings.TrimSpace(string(table)), "\n") {
+		columns := strings.Split(row, "\t")
+		if len(columns) != 5 {
+			return nil, fmt.Errorf("%s:%d: %d columns", path, i+1, len(columns))
+		}
+		if holds, graph, code := columns[0], columns[1], columns[4]; graph == "ok" {
 			out = append(out, use{holds, code})
 		}
 	}

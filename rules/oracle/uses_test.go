@@ -13,6 +13,7 @@ func TestLaterUses(t *testing.T) {
 	uses, err := readUses(filepath.Join("..", "fixes", "testdata", "uses.tsv"))
 	require.NoError(t, err)
 	require.NotEmpty(t, uses)
+	assert.Contains(t, uses, use{"sum", `"%.4f" % total`}, "quotes are Python's")
 	assert.NotContains(t, uses, use{"sum", "total.backward()"}, "it fails where the graph was freed")
 
 	programs := laterUses(uses, 2, 30)

@@ -161,11 +161,14 @@ class Run:
             call()
 
     def train(self, model, cast):
-        """What a loop that trains a module does with it."""
-        optimizer = torch.optim.SGD(list(model.parameters()) or [torch.nn.Parameter(torch.zeros(1))], lr=1e-3)
+        """What a loop that trains a module does with it, as a part of a network."""
+        earlier = torch.nn.Parameter(torch.ones(1))
+        optimizer = torch.optim.SGD([*model.parameters(), earlier], lr=1e-3)
 
         def step():
-            out = model(*cast.arguments(type(model).forward, skip=1))
+            inputs = cast.arguments(type(model).forward, skip=1)
+            floats = [isinstance(x, torch.Tensor) and x.is_floating_point() for x in inputs]
+            out = model(*(x * earlier if floating else x for x, floating in zip(inputs, floats)))
             loss = sum(t.float().mean() for t in behaviour.tensors(out) if t.requires_grad)
             if isinstance(loss, torch.Tensor):
                 optimizer.zero_grad()

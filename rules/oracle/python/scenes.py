@@ -69,7 +69,7 @@ MODELS = re.compile(
     r"(.*_)?(model|net|network|module|encoder|decoder|student|teacher|online|critic|policy|actor|generator|"
     r"discriminator|head|backbone|detector|classifier|learner|embedder|extractor|trunk|f|g|d|layer|target_net)\d?$", re.I)
 HEADS = re.compile(r"(.*_)?(head|out|output|classifier|readout|critic)$")
-FEEDS = re.compile(r"(.*_)?(loader|batches|data|dataset|dataloader|pairs|chunks|held_out|samples|stream|frames|readings|"
+FEEDS = re.compile(r"(.*_)?(loader|batches|data|dataset|dataloader|pairs|chunks|held_out|samples|signal|stream|frames|readings|"
                    r"sequences|source|corpus|queries|documents|rows|volumes|prompts|texts|images_of|sequence|first|second|micro_batches)$", re.I)
 GROUPS = re.compile(r"(loaders|dataloaders|feeds)$")
 OPTIMIZERS = re.compile(r"(.*_)?(optimizer|optim|opt|og|od|opt_\w+|optimiser)$", re.I)
@@ -77,7 +77,7 @@ EPOCHS = re.compile(r"(.*_)?(epochs|episodes)$")
 COUNTS = re.compile(r"(n|(.*_)?(steps|updates|iterations|iters|rounds|horizon|limit|length|n_\w+|max_\w+))$")
 SIZES = re.compile(r"(.*_)?(width|features|dim|hidden|size|units|channels)$")
 BATCHES = re.compile(r"(batch|sample)$")
-INPUTS = re.compile(r"(x|xs|images?|inputs?|tokens|features|observation|state|states|obs|prompt|h|signal|src|source|real|fake|noise)\d?$")
+INPUTS = re.compile(r"(x|xs|images?|inputs?|tokens|features|observation|state|states|obs|prompt|h|src|source|real|fake|noise)\d?$")
 VALUES = re.compile(r"(loss|value|t|logits|embeddings|score)$")
 LABELS = re.compile(r"(y|ys|labels?|targets?|classes_of)$")
 CRITERIA = re.compile(r"(.*_)?(criterion|loss_fn|loss_function|measure|objective)$")
