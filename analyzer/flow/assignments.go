@@ -157,6 +157,7 @@ func (in *interpreter) delete(n syntax.NodeID) {
 	t := in.tree()
 	switch t.Kind(n) {
 	case syntax.Identifier:
+		in.deletes(n)
 		in.write(in.variable(t.Text(n)), nil)
 	case syntax.ExpressionList, syntax.Tuple:
 		for c := range t.Children(n) {

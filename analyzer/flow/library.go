@@ -20,6 +20,9 @@ func (in *interpreter) callLibrary(n syntax.NodeID, name string, args arguments)
 	if role, ok := in.workspace.claims.Claimed(name); ok {
 		return in.claimed(n, name, 0, role, args)
 	}
+	if torch.Cleans(name) != torch.CleansNothing {
+		in.cleans(n, name)
+	}
 	if v := in.callPython(n, name, args); v != nil {
 		return v
 	}

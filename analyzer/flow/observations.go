@@ -1,5 +1,7 @@
 package flow
 
+import "github.com/graphleak/graphleak/analyzer/syntax"
+
 // Observed are the facts about other things than growth.
 type Observed struct {
 	Retentions []Retention
@@ -13,6 +15,7 @@ type Observed struct {
 	References []ReferenceCycle
 	Packed     []PackedGraph
 	Remade     []Remade
+	Cleanups   []Cleanup
 }
 
 // observations are what was seen of things other than growth, each kind in a
@@ -42,6 +45,10 @@ type observations struct {
 	// makings are what libraries made, by object; remade is by the calls that make.
 	makings map[ObjectID]*making
 	remade  map[Location]Remade
+	// deletions are the values of names that del statements deleted, cleanups are by
+	// their calls.
+	deletions map[syntax.NodeID]*Value
+	cleanups  map[Location]Cleanup
 }
 
 func newObservations() observations {
@@ -52,6 +59,7 @@ func newObservations() observations {
 		recoveries: map[Location]Recovery{}, keptExceptions: map[Location]KeptException{},
 		referenceCycles: map[Location]ReferenceCycle{}, packs: map[Location]packed{},
 		makings: map[ObjectID]*making{}, remade: map[Location]Remade{},
+		deletions: map[syntax.NodeID]*Value{}, cleanups: map[Location]Cleanup{},
 	}
 }
 
@@ -66,6 +74,6 @@ func (in *interpreter) observed() Observed {
 	out.Holders = in.hookedObjects()
 	out.Recoveries, out.Exceptions = in.exceptionFacts()
 	out.References, out.Packed = in.cycleFacts(), in.packFacts()
-	out.Remade = in.remadeFacts()
+	out.Remade, out.Cleanups = in.remadeFacts(), in.cleanupFacts()
 	return out
 }

@@ -37,8 +37,10 @@ const (
 type making struct {
 	call      Location
 	of        Location
+	given     *Value // what it was made with
 	loop      *loop
 	scheduler Location
+	anew      bool // an optimizer of parameters that were there before its loop
 	stateless bool // an optimizer that remembers nothing
 	workers   bool // of a loader
 }
@@ -48,7 +50,7 @@ func (in *interpreter) makes(n syntax.NodeID, name string, args arguments) {
 	if in.dry || in.frame.module != in.main || len(args.exprs) == 0 || args.exprs[0] < 0 {
 		return
 	}
-	m := &making{call: Location{in.main, n}, of: Location{in.main, args.exprs[0]}, loop: in.loop}
+	m := &making{given: args.positional[0], call: Location{in.main, n}, of: Location{in.main, args.exprs[0]}, loop: in.loop}
 	id, _ := in.newObject(objectKey{at: in.site(n), kind: objectUnknown, name: name})
 	switch first := args.positional[0]; {
 	case name == "torch.utils.data.DataLoader":
@@ -56,11 +58,9 @@ func (in *interpreter) makes(n syntax.NodeID, name string, args arguments) {
 		m.workers = count != nil && count.literal != 0
 		in.makings[id] = m
 	case torch.OptimizerClass(name):
-		in.makings[id] = nil
-		if in.repeated(in.loop) && in.areParametersOfBefore(first, in.loop) {
-			m.stateless = name == "torch.optim.SGD" && args.at(2, "momentum") == nil
-			in.makings[id] = m
-		}
+		m.stateless = name == "torch.optim.SGD" && args.at(2, "momentum") == nil
+		m.anew = in.repeated(in.loop) && in.areParametersOfBefore(first, in.loop)
+		in.makings[id] = m
 	case strings.HasPrefix(name, "torch.optim.lr_scheduler."):
 		for _, o := range first.objects {
 			if made := in.makings[o]; made != nil && made.loop == in.loop {
@@ -107,7 +107,7 @@ func (in *interpreter) areParametersOfBefore(v *Value, l *loop) bool {
 // it. One that steps in a loop of its own has time to remember.
 func (in *interpreter) stepsOnce(n syntax.NodeID, id ObjectID) {
 	m := in.makings[id]
-	if in.dry || m == nil || m.loop == nil || m.loop != in.loop || m.stateless && m.scheduler.Module == nil || in.restores(m.loop) {
+	if in.dry || m == nil || !m.anew || m.loop != in.loop || m.stateless && m.scheduler.Module == nil || in.restores(m.loop) {
 		return
 	}
 	name := in.objects[id].name
