@@ -9,7 +9,7 @@ import (
 	attribute "github.com/graphleak/graphleak/rules/leaks/attribute-keeps-graph"
 	cache "github.com/graphleak/graphleak/rules/leaks/cache-keeps-tensors"
 	checkpoint "github.com/graphleak/graphleak/rules/leaks/checkpoint-on-device"
-	cleanupwithouteffect "github.com/graphleak/graphleak/rules/leaks/cleanup-without-effect"
+	cleanup "github.com/graphleak/graphleak/rules/leaks/cleanup-without-effect"
 	collect "github.com/graphleak/graphleak/rules/leaks/collect-with-graph"
 	creategraph "github.com/graphleak/graphleak/rules/leaks/create-graph-backward"
 	ctxattribute "github.com/graphleak/graphleak/rules/leaks/ctx-attribute"
@@ -39,32 +39,32 @@ import (
 // All are the rules by code.
 func All() []*rules.Rule {
 	return []*rules.Rule{
-		unused.Rule,               // GL001
-		accumulate.Rule,           // GL101
-		collect.Rule,              // GL102
-		meter.Rule,                // GL103
-		statistic.Rule,            // GL104
-		sideoutput.Rule,           // GL105
-		pileup.Rule,               // GL201
-		outputs.Rule,              // GL202
-		view.Rule,                 // GL203
-		cache.Rule,                // GL204
-		snapshot.Rule,             // GL205
-		metric.Rule,               // GL206
-		evaluation.Rule,           // GL301
-		attribute.Rule,            // GL302
-		checkpoint.Rule,           // GL303
-		predictions.Rule,          // GL304
-		ineffective.Rule,          // GL305
-		retain.Rule,               // GL401
-		creategraph.Rule,          // GL402
-		ctxattribute.Rule,         // GL403
-		hook.Rule,                 // GL404
-		hiddenstate.Rule,          // GL405
-		recovery.Rule,             // GL501
-		cycle.Rule,                // GL502
-		cleanupwithouteffect.Rule, // GL503
-		recreated.Rule,            // GL504
-		dataset.Rule,              // GL601
+		unused.Rule,       // GL001
+		accumulate.Rule,   // GL101
+		collect.Rule,      // GL102
+		meter.Rule,        // GL103
+		statistic.Rule,    // GL104
+		sideoutput.Rule,   // GL105
+		pileup.Rule,       // GL201
+		outputs.Rule,      // GL202
+		view.Rule,         // GL203
+		cache.Rule,        // GL204
+		snapshot.Rule,     // GL205
+		metric.Rule,       // GL206
+		evaluation.Rule,   // GL301
+		attribute.Rule,    // GL302
+		checkpoint.Rule,   // GL303
+		predictions.Rule,  // GL304
+		ineffective.Rule,  // GL305
+		retain.Rule,       // GL401
+		creategraph.Rule,  // GL402
+		ctxattribute.Rule, // GL403
+		hook.Rule,         // GL404
+		hiddenstate.Rule,  // GL405
+		recovery.Rule,     // GL501
+		cycle.Rule,        // GL502
+		cleanup.Rule,      // GL503
+		recreated.Rule,    // GL504
+		dataset.Rule,      // GL601
 	}
 }
