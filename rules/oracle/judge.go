@@ -151,6 +151,10 @@ func judgeFinding(f rules.Finding, at place, a answer) claim {
 		if why == "" {
 			return claim{rule: f.Code, state: proven}
 		}
+		if at.Cycle && doubt(f, alone, measurement{}) == "" {
+			// It grows, and so it does with a copy stored: what is returned is the copy.
+			return claim{rule: f.Code, state: notMeasured}
+		}
 		c.state = refuted
 		c.text += "; " + e.Name + ": " + why
 	}
