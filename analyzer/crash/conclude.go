@@ -57,7 +57,7 @@ func (d *Diagnoser) conclude(ctx context.Context, in *incident) (*Diagnosis, err
 	if page.Family != memoryFamily && len(suspects) > 0 {
 		diag.Cause += fmt.Sprintf(" In the code that is %s.", suspects[0].named())
 	}
-	diag.Verify = page.Verify
+	diag.Verify = page.Verify.filled(v.fields)
 	diag.Missing = distinct(slices.Concat(v.missing, missing, page.Missing))
 
 	in.nameInitiator(diag, &s, v.absent)

@@ -176,3 +176,10 @@ func filled(fixes []Fix, fields map[string]string) []Fix {
 	}
 	return list
 }
+
+// filled is how to verify the fix of an event.
+func (v Verify) filled(fields map[string]string) Verify {
+	v.Command, _ = fill(v.Command, fields)
+	v.Expect, _ = fill(v.Expect, fields)
+	return v
+}

@@ -52,6 +52,13 @@ func (p *Page) Validate() error {
 	if (p.Verify.Command == "") != (p.Verify.Expect == "") {
 		return fmt.Errorf("verify needs both command and expect")
 	}
+	for _, text := range []string{p.Verify.Command, p.Verify.Expect} {
+		for _, m := range placeholder.FindAllString(text, -1) {
+			if !strings.Contains(m, "|") {
+				return fmt.Errorf("verify: %s needs a default: {name|text if the log does not tell}", m)
+			}
+		}
+	}
 	return checkBody(p.Body)
 }
 

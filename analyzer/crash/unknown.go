@@ -55,7 +55,7 @@ func (in *incident) fillFrom(diag *Diagnosis, id string) {
 	diag.Failure, diag.Family, diag.Title = page.ID, page.Family, page.Title
 	diag.Confidence = Low
 	diag.Fix = filled(page.Fixes, nil)
-	diag.Verify = page.Verify
+	diag.Verify = page.Verify.filled(nil)
 	diag.Missing = slices.Clone(page.Missing)
 }
 

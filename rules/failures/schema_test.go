@@ -82,6 +82,7 @@ func TestMistakesInPagesAreExplained(t *testing.T) {
 		"field of a fix":          {"{request}", "{demand}", "{demand} is no field of a signature"},
 		"fix without detail":      {"detail: Of {what|anything}.", "detail: ''", "a title and a detail"},
 		"verify without expect":   {"  expect: it runs\n", "", "both command and expect"},
+		"verify without default":  {"expect: it runs", "expect: it asks for {request}", "verify: {request} needs a default"},
 		"no text":                 {"# Text\n", "", "the text is missing"},
 		"refines with signatures": {"strength: 4", "strength: 4\nrefines: x", "no signatures of its own"},
 		"confirms by its role":    {"strength: 4", "strength: 4\nconfirms: [x]", "only a page with the role confirmation"},
