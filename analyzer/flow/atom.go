@@ -221,11 +221,13 @@ func (in *interpreter) record(n syntax.NodeID, operands atoms, saves bool) atoms
 func (a *analysis) areParameters(operands atoms) bool {
 	found := false
 	for _, x := range operands {
-		info := &a.atoms[x]
-		if info.kind != atomOrigin || !info.parameter {
+		switch info := &a.atoms[x]; {
+		case info.kind == atomStep: // another one in each iteration
+		case info.kind != atomOrigin || !info.parameter:
 			return false
+		default:
+			found = true
 		}
-		found = true
 	}
 	return found
 }

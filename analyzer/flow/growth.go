@@ -194,7 +194,7 @@ func (in *interpreter) judge(l *loop, end *state) {
 			in.noteMetric(l, e)
 			continue
 		}
-		if e.collect && in.endsWithCall(l, e.place.object) {
+		if in.endsWithCall(l, e.place.object) {
 			continue
 		}
 		if e.collect {

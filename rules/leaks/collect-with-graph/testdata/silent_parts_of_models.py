@@ -46,3 +46,22 @@ class Tree(nn.Module):
             children.append(left)
             x = self.right(left, None, children)
         return x
+
+
+def one_after_the_other(inputs, parts):
+    for part in parts:
+        if isinstance(part, nn.BatchNorm2d):
+            shapes = [i.shape for i in inputs]
+            x = part(torch.cat([i.flatten(2) for i in inputs], dim=2)).split([s[2] * s[3] for s in shapes], dim=2)
+            inputs = [i.view(s) for s, i in zip(shapes, x)]
+        else:
+            inputs = [part(i) for i in inputs]
+    return inputs
+
+
+class Head(nn.Module):
+    """The layers are the loop, and its list is that of one call."""
+
+    def forward(self, features):
+        scores = one_after_the_other(features, list(self.classes) + [self.score])
+        return scores, one_after_the_other(features, list(self.boxes) + [self.box])
