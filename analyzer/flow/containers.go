@@ -391,6 +391,7 @@ func (in *interpreter) newContainer(n syntax.NodeID, name string, container torc
 		info.bounded = info.bounded || isSmall(args.at(1, "maxlen"))
 	case "queue.Queue":
 		info.bounded = info.bounded || isSmall(args.at(0, "maxsize"))
+		info.name = name
 		first = nil
 	}
 	if container != torch.List {

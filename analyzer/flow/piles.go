@@ -197,6 +197,9 @@ func (in *interpreter) pileFact(ps []*pile) (Pile, bool) {
 		Loop: Location{l.at.module, l.at.node}, Implicit: l.implicit, Draws: l.overData || l.implicit,
 		Escapes: in.escaped[in.header(atomCarried, l, e.place)] || in.objects[e.place.object].kind == objectUnknown,
 	}
+	if in.objects[e.place.object].name == "queue.Queue" {
+		return Pile{}, false // whoever takes from it empties it
+	}
 	if in.isDrawn(e.place.object) || in.withinForward(l.frame) && !l.implicit || in.endsEarly(e, l) {
 		return Pile{}, false
 	}

@@ -1,5 +1,7 @@
 """What is moved, small, short, or emptied, and what is on no device."""
 
+import queue
+import threading
 from collections import deque
 
 import numpy as np
@@ -160,3 +162,16 @@ def labels_only(model: nn.Module, loader, device):
         hits += (model(x.to(device)).argmax(1) == y).sum().item()
         truth.append(y)
     return hits, torch.cat(truth)
+
+
+@torch.no_grad()
+def written_by_a_thread(model: nn.Module, loader, device, write):
+    """A queue is there to be emptied."""
+    model.eval()
+    done = queue.Queue()
+    writer = threading.Thread(target=write, args=(done,))
+    writer.start()
+    for x in loader:
+        done.put(model(x.to(device)))
+    done.put(None)
+    writer.join()
