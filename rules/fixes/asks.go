@@ -49,6 +49,7 @@ type askWalk struct {
 	modules    []*names.Module
 	seen       map[variable]bool
 	attributes map[string]bool
+	over       bool // the loop has ended
 	// argument is the parameter that takes the value in call, if one does.
 	argument *variable
 	call     flow.Location
@@ -117,6 +118,9 @@ func (w askWalk) from(m *names.Module, n syntax.NodeID) bool {
 // inIteration reports whether code runs within an iteration that stores the value,
 // or may.
 func (w askWalk) inIteration(m *names.Module, n syntax.NodeID) bool {
+	if w.over {
+		return false
+	}
 	if m != w.loop.Module || functionAround(m.Tree, n) != functionAround(m.Tree, w.loop.Node) {
 		return true
 	}
@@ -127,21 +131,22 @@ func (w askWalk) inIteration(m *names.Module, n syntax.NodeID) bool {
 // function with the loop returns when that is over.
 func (w askWalk) returned(m *names.Module, statement syntax.NodeID) bool {
 	function := functionAround(m.Tree, statement)
-	if m == w.loop.Module && function == functionAround(m.Tree, w.loop.Node) && function != w.loop.Node {
-		return false
-	}
 	v := variable{m, m.Scope(function), ""}
 	name := m.Tree.Text(m.Tree.Child(function, syntax.FieldName))
-	switch {
-	case w.seen[v]:
+	if w.seen[v] {
 		return false
-	case w.call.Module != nil && w.argument != nil && w.argument.scope == v.scope:
-		w.seen[v] = true
-		return w.from(w.call.Module, w.call.Node)
-	case name == "forward", name == "__call__":
-		return true
 	}
 	w.seen[v] = true
+	if m == w.loop.Module && function == functionAround(m.Tree, w.loop.Node) && function != w.loop.Node {
+		// What is seen from here on may be seen before the loop ends too.
+		w.over, w.seen, w.attributes = true, map[variable]bool{v: true}, map[string]bool{}
+	}
+	switch {
+	case w.call.Module != nil && w.argument != nil && w.argument.scope == v.scope:
+		return w.from(w.call.Module, w.call.Node)
+	case name == "forward", name == "__call__":
+		return !w.over
+	}
 	for _, m := range w.modules {
 		t := m.Tree
 		for n := t.Root(); int(n) < t.Len(); n++ {

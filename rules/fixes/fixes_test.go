@@ -157,6 +157,43 @@ func TestNoFixBreaksSeveralUses(t *testing.T) {
 	}
 }
 
+// inTheCaller is a program whose function returns what it sums up or collects, to
+// a caller that makes the uses of it.
+func inTheCaller(later ...use) string {
+	name, held := "total", "total"
+	if later[0].holds == "list" {
+		name, held = "losses", "losses"
+	}
+	src, uses, _ := strings.Cut(program(false, later...), held+" += loss\n")
+	if name == "losses" {
+		src, uses, _ = strings.Cut(program(false, later...), "losses.append(loss)\n")
+		return src + "losses.append(loss)\n    return losses\n\n\ndef main(model, batches, optimizer):\n    history, log = [], {}\n    losses = run(model, batches, optimizer)\n" + uses
+	}
+	return src + "total += loss\n    return total\n\n\ndef main(model, batches, optimizer):\n    history, log = [], {}\n    total = run(model, batches, optimizer)\n" + uses
+}
+
+// TestNoFixBreaksAUseInTheCaller tries each use of the measured matrix behind a
+// return.
+func TestNoFixBreaksAUseInTheCaller(t *testing.T) {
+	checker := rules.NewChecker(leaks.All()...)
+	offers := 0
+	for _, u := range uses(t) {
+		src := inTheCaller(u)
+		found, detach, item := offered(t, checker, src)
+		if u.detach == "ok" {
+			assert.True(t, found, "the leak is not found with the later use %s", u.code)
+		} else {
+			assert.False(t, detach, "detach is called safe although %s %s", u.code, u.detach)
+		}
+		if u.item != "ok" && u.item != "changes" {
+			assert.False(t, item, "item is offered although %s gives %s", u.code, u.item)
+		} else if item {
+			offers++
+		}
+	}
+	assert.Positive(t, offers, "the number is offered through a return")
+}
+
 // TestTheNumberIsOfferedForWhatPeopleDo with a running loss.
 func TestTheNumberIsOfferedForWhatPeopleDo(t *testing.T) {
 	checker := rules.NewChecker(leaks.All()...)
