@@ -132,7 +132,10 @@ func (w askWalk) inIteration(m *names.Module, n syntax.NodeID) bool {
 func (w askWalk) returned(m *names.Module, statement syntax.NodeID) bool {
 	function := functionAround(m.Tree, statement)
 	v := variable{m, m.Scope(function), ""}
-	name := m.Tree.Text(m.Tree.Child(function, syntax.FieldName))
+	name := lastName(m.Tree, m.Tree.Child(function, syntax.FieldName))
+	if name == "" {
+		return false
+	}
 	if w.seen[v] {
 		return false
 	}
@@ -169,10 +172,13 @@ func functionAround(t *syntax.Tree, n syntax.NodeID) syntax.NodeID {
 	return n
 }
 
-// lastName is the last name of what is called.
+// lastName is the last name of what is called, empty when it has none.
 func lastName(t *syntax.Tree, callee syntax.NodeID) string {
-	if t.Kind(callee) == syntax.Attribute {
+	if callee >= 0 && t.Kind(callee) == syntax.Attribute {
 		callee = t.Child(callee, syntax.FieldAttribute)
+	}
+	if callee < 0 {
+		return ""
 	}
 	return t.Text(callee)
 }

@@ -95,7 +95,7 @@ func parameterFor(g flow.Growth, m *names.Module, function syntax.NodeID) string
 		position++
 	}
 	callee := t.Child(t.Parent(call), syntax.FieldFunction)
-	called := m.Tree.Text(m.Tree.Child(function, syntax.FieldName))
+	called := lastName(m.Tree, m.Tree.Child(function, syntax.FieldName))
 	switch {
 	case t.Kind(callee) == syntax.Attribute && (t.Text(t.Child(callee, syntax.FieldAttribute)) == called || called == "__call__"):
 		position++ // self
@@ -135,10 +135,10 @@ func parameterAt(t *syntax.Tree, function syntax.NodeID, position int, keyword s
 
 // qualifiedName is the name of a function with that of its class.
 func qualifiedName(t *syntax.Tree, function syntax.NodeID) string {
-	name := t.Text(t.Child(function, syntax.FieldName))
+	name := lastName(t, t.Child(function, syntax.FieldName))
 	for n := t.Parent(function); n > t.Root(); n = t.Parent(n) {
 		if t.Kind(n) == syntax.ClassDefinition {
-			return t.Text(t.Child(n, syntax.FieldName)) + "." + name
+			return lastName(t, t.Child(n, syntax.FieldName)) + "." + name
 		}
 	}
 	return name

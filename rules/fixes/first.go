@@ -91,9 +91,9 @@ func addToNew(g flow.Growth, detach rules.Fix, what string) []rules.Fix {
 
 // isProduct reports whether n binds tighter than a sum.
 func isProduct(t *syntax.Tree, n syntax.NodeID) bool {
-	switch t.Text(t.Child(n, syntax.FieldOperator)) {
-	case "*", "/":
-		return t.Kind(n) == syntax.BinaryOperator
+	if t.Kind(n) != syntax.BinaryOperator {
+		return false
 	}
-	return false
+	operator := t.Text(t.Child(n, syntax.FieldOperator))
+	return operator == "*" || operator == "/"
 }

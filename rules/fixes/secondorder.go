@@ -243,9 +243,12 @@ func (s *secondOrder) addToBackward(statement, loss syntax.NodeID) bool {
 	t := s.Module.Tree
 	found := syntax.NoNode
 	for n := t.Next(statement); n >= 0; n = t.Next(n) {
+		if t.Kind(n) != syntax.ExpressionStatement || t.Kind(t.First(n)) != syntax.Call {
+			continue
+		}
 		call := t.First(n)
 		f := t.Child(call, syntax.FieldFunction)
-		if t.Kind(n) != syntax.ExpressionStatement || t.Kind(call) != syntax.Call || t.Kind(f) != syntax.Attribute || t.Text(t.Child(f, syntax.FieldAttribute)) != "backward" {
+		if t.Kind(f) != syntax.Attribute || lastName(t, f) != "backward" {
 			continue
 		}
 		if found >= 0 || mentions(t, t.Child(f, syntax.FieldObject), t.Text(loss)) || t.Kind(loss) != syntax.Identifier {

@@ -154,7 +154,7 @@ func (w floatWalk) callersTake(statement syntax.NodeID, position, of int, list b
 		return true
 	}
 	w.seen[v] = true
-	name := t.Text(t.Child(function, syntax.FieldName))
+	name := lastName(t, t.Child(function, syntax.FieldName))
 	for n := t.Root(); int(n) < t.Len(); n++ {
 		f := t.Child(n, syntax.FieldFunction)
 		if t.Kind(n) != syntax.Call || t.Text(f) != name && !(t.Kind(f) == syntax.Attribute && t.Text(t.Child(f, syntax.FieldAttribute)) == name) {
@@ -307,7 +307,10 @@ func (w floatWalk) takesList(n syntax.NodeID) bool {
 		if v, ok := parameterOf(w.module, call, n); ok {
 			return w.everyRead(v, w.takesList)
 		}
-		f := t.Text(t.Child(call, syntax.FieldFunction))
+		f := ""
+		if t.Kind(call) == syntax.Call {
+			f = t.Text(t.Child(call, syntax.FieldFunction))
+		}
 		switch f {
 		case "len", "print", "str":
 			return true

@@ -191,7 +191,7 @@ func functionCalled(m *names.Module, call syntax.NodeID) syntax.NodeID {
 	}
 	found := syntax.NoNode
 	for n := within; n < t.End(within); n++ {
-		if t.Kind(n) == syntax.FunctionDefinition && t.Text(t.Child(n, syntax.FieldName)) == name && scopeAt(m, n) == m.Scope(within) {
+		if t.Kind(n) == syntax.FunctionDefinition && lastName(t, t.Child(n, syntax.FieldName)) == name && scopeAt(m, n) == m.Scope(within) {
 			if found >= 0 || t.Kind(t.Parent(n)) == syntax.DecoratedDefinition {
 				return syntax.NoNode // which one, and what of it, is not clear
 			}
