@@ -85,7 +85,7 @@ class Averager:
 
 def by_name(models, loader, epochs, device):
     best = {}
-    net = nn.Linear(8, 8).to(device)
+    net = nn.Linear(64, 64).to(device)
     optimizer = torch.optim.Adam(net.parameters())
     for epoch in range(epochs):
         run_epoch(net, loader, optimizer, device)
