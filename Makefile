@@ -23,7 +23,7 @@ build: $(BINARY) dist/extension.js
 $(BINARY): requirements
 	go build -trimpath -ldflags '-s -w -X main.version=$(VERSION)' -o $@ .
 
-dist/extension.js: node_modules/.package-lock.json $(wildcard extension/src/*.ts) extension/build.mjs
+dist/extension.js: node_modules/.package-lock.json $(shell find extension/src -type f 2>/dev/null) extension/build.mjs
 	@npm run --silent build
 
 # npm writes this file last, so it is as new as the installed packages.

@@ -1,153 +1,126 @@
-import path from 'node:path';
-import { setTimeout as delay } from 'node:timers/promises';
-import * as vscode from 'vscode';
-import { linkSuspects, previewLink, type Suspect } from './links';
-import type { Server } from './server';
+// What the server answers to graphleak.diagnose, as docs/protocol.md and the
+// diagnose JSON have it, and where the diagnosed text came from.
 
-const scheme = 'graphleak-diagnosis';
-const keptDiagnoses = 20;
+export type Confidence = 'high' | 'medium' | 'low';
 
-/** What the server's command graphleak.diagnose returns, as far as it is read here. */
-interface DiagnoseResult {
-  readonly diagnosis: { readonly suspects: readonly Suspect[] };
+export interface Position {
+  /** Counted from 1. */
+  readonly line: number;
+  /** In Unicode code points, counted from 1. */
+  readonly column: number;
+}
+
+export interface Suspect {
+  /** Relative to its workspace folder, with slashes. */
+  readonly path: string;
+  /** Of a notebook, counted from 1; lines count from its start. */
+  readonly cell?: number;
+  readonly range: { readonly start: Position; readonly end: Position };
+  readonly code: string;
+  readonly message: string;
+  readonly why: string;
+  readonly fixes?: readonly { readonly title: string; readonly safety: 'safe' | 'unsafe' }[];
+}
+
+/** A line of a log; without an input it is that of the only log. */
+export interface LogLine {
+  readonly line: number;
+  readonly input?: string;
+}
+
+export interface Occurrence extends LogLine {
+  readonly rank: number | null;
+  readonly host: string;
+}
+
+export interface MemoryPart {
+  readonly kind: 'live' | 'cached' | 'own' | 'other' | 'unknown' | 'free';
+  readonly label: string;
+  readonly bytes: number;
+}
+
+export interface Memory {
+  readonly requested: number | null;
+  readonly capacity: number | null;
+  readonly limit: number | null;
+  readonly parts: readonly MemoryPart[];
+}
+
+export interface Growth {
+  readonly quantity: string;
+  readonly slope: number;
+  readonly unit: string;
+  readonly r: number;
+  readonly points: readonly (readonly [number, number])[];
+  readonly predictedStep: number | null;
+  readonly failedStep: number | null;
+  readonly capacity: number | null;
+  readonly line: readonly [readonly [number, number], readonly [number, number]];
+  readonly shape: string;
+  readonly meaning: string;
+  readonly rank: number | null;
+}
+
+export interface Diagnosis {
+  readonly version: number;
+  readonly failure: string;
+  readonly title: string;
+  readonly confidence: Confidence;
+  readonly cause: string;
+  readonly initiating: (Occurrence & { readonly when: string }) | null;
+  readonly collateral: readonly (Occurrence & { readonly event: string; readonly after?: number })[];
+  readonly evidence: readonly (LogLine & { readonly text: string; readonly why: string })[];
+  readonly arithmetic: readonly string[];
+  readonly memory?: Memory;
+  readonly growth: Growth | null;
+  readonly fix: readonly { readonly title: string; readonly detail: string }[];
+  readonly verify: { readonly command: string; readonly expect: string; readonly shell?: boolean };
+  readonly missing: readonly string[];
+  readonly suspects: readonly Suspect[];
+  readonly alternatives: readonly { readonly failure: string; readonly confidence: Confidence; readonly why: string }[];
+}
+
+/** What the server's command graphleak.diagnose returns. */
+export interface DiagnoseResult {
+  readonly diagnosis: Diagnosis;
   readonly markdown: string;
+  /** The same without what identifies people and machines. */
+  readonly redacted: string;
+  /** The addresses of the files that were read, by their names in the diagnosis. */
+  readonly logs: Readonly<Record<string, string>>;
+  /** The addresses of the files of the suspects, in their order. */
+  readonly suspects: readonly string[];
 }
 
-/** Diagnoses text from an editor and shows the result beside it. */
-export class Diagnoser implements vscode.Disposable {
-  readonly #server: Server;
-  readonly #documents = new DiagnosisDocuments();
-  readonly #registration = vscode.workspace.registerTextDocumentContentProvider(scheme, this.#documents);
+/** What to diagnose: files, which the server reads, or a text. */
+export type Source = FileSource | TextSource;
 
-  constructor(server: Server) {
-    this.#server = server;
-  }
-
-  dispose(): void {
-    this.#registration.dispose();
-  }
-
-  /** Diagnoses what is selected in the active editor, or all of it when nothing is. */
-  async diagnoseSelection(): Promise<void> {
-    const editor = vscode.window.activeTextEditor;
-    if (editor === undefined) {
-      void vscode.window.showInformationMessage(
-        'Graphleak: open the log or traceback in an editor, select the failure, then run this command again.',
-      );
-      return;
-    }
-    const { document } = editor;
-    const text = selectedText(editor);
-    if (text.trim() === '') {
-      void vscode.window.showInformationMessage('Graphleak: there is nothing to diagnose in an empty editor.');
-      return;
-    }
-    const result = await cancellable('Graphleak: diagnosing…', (token) =>
-      this.#server.execute<DiagnoseResult>('graphleak.diagnose', [{ text, uri: document.uri.toString() }], token),
-    );
-    if (result !== undefined) {
-      const uri = this.#documents.put(document, await withLinks(result));
-      await vscode.commands.executeCommand('markdown.showPreviewToSide', uri);
-    }
-  }
+export interface FileSource {
+  readonly kind: 'files';
+  /** For people. */
+  readonly name: string;
+  readonly uris: readonly string[];
 }
 
-/** The Markdown of a diagnosis, with links to the suspects in the workspace. */
-async function withLinks({ diagnosis, markdown }: DiagnoseResult): Promise<string> {
-  const files = new Map<string, vscode.Uri>();
-  for (const { path } of diagnosis.suspects) {
-    const file = await findInWorkspace(path);
-    if (file !== undefined) {
-      files.set(path, file);
-    }
-  }
-  return linkSuspects(markdown, diagnosis.suspects, ({ path, range: { start } }) => {
-    const file = files.get(path);
-    const [folder] = vscode.workspace.workspaceFolders ?? [];
-    return file && folder && previewLink(folder.uri.path, file.path, start.line, start.column);
-  });
+export interface TextSource {
+  readonly kind: 'text';
+  /** For people. */
+  readonly name: string;
+  readonly text: string;
+  /** Where the text is from, if it is part of a document that can be opened. */
+  readonly document?: { readonly uri: string; readonly segments: readonly Segment[] };
 }
 
-async function findInWorkspace(relative: string): Promise<vscode.Uri | undefined> {
-  for (const folder of vscode.workspace.workspaceFolders ?? []) {
-    const file = vscode.Uri.joinPath(folder.uri, relative);
-    try {
-      await vscode.workspace.fs.stat(file);
-      return file;
-    } catch {
-      // Look in the next folder.
-    }
-  }
-  return undefined;
+/** A part of a text that lies in one piece in the document it is from. */
+export interface Segment {
+  /** Its first line in the text, counted from 0. */
+  readonly textLine: number;
+  /** The same line in the document. */
+  readonly documentLine: number;
 }
 
-function selectedText(editor: vscode.TextEditor): string {
-  const selections = editor.selections.filter(({ isEmpty }) => !isEmpty);
-  if (selections.length === 0) {
-    return editor.document.getText();
-  }
-  return selections
-    .toSorted((a, b) => a.start.compareTo(b.start))
-    .map((selection) => editor.document.getText(selection))
-    .join('\n');
-}
-
-/**
- * Awaits a task, with a progress notification that can cancel it once the task
- * takes long enough for a person to wonder. Returns undefined when cancelled.
- */
-async function cancellable<T>(
-  title: string,
-  run: (token: vscode.CancellationToken) => Promise<T>,
-): Promise<T | undefined> {
-  const cancellation = new vscode.CancellationTokenSource();
-  try {
-    const task = run(cancellation.token);
-    const quick = await Promise.race([task.then(() => true), delay(300, false)]);
-    if (!quick) {
-      const options = { location: vscode.ProgressLocation.Notification, title, cancellable: true };
-      await vscode.window.withProgress(options, (_, token) => {
-        token.onCancellationRequested(() => {
-          cancellation.cancel();
-        });
-        return task;
-      });
-    }
-    return await task;
-  } catch (error) {
-    if (cancellation.token.isCancellationRequested) {
-      return undefined;
-    }
-    throw error;
-  } finally {
-    cancellation.dispose();
-  }
-}
-
-/** Read-only Markdown documents, one for each diagnosis. */
-class DiagnosisDocuments implements vscode.TextDocumentContentProvider {
-  readonly #contents = new Map<string, string>();
-  #count = 0;
-
-  /** Stores the diagnosis of a document and returns where to read it. */
-  put(diagnosed: vscode.TextDocument, markdown: string): vscode.Uri {
-    const name = path.posix.basename(diagnosed.uri.path);
-    // The number makes it a new document: the preview takes it in place of the
-    // one before, and never shows an old text.
-    const uri = vscode.Uri.from({ scheme, path: `/Diagnosis of ${name}`, query: String(++this.#count) });
-    this.#contents.set(uri.toString(), markdown);
-    // A map keeps the order of insertion: the first key is the oldest diagnosis.
-    const [oldest = ''] = this.#contents.keys();
-    if (this.#contents.size > keptDiagnoses) {
-      this.#contents.delete(oldest);
-    }
-    return uri;
-  }
-
-  provideTextDocumentContent(uri: vscode.Uri): string {
-    return (
-      this.#contents.get(uri.toString()) ??
-      'This diagnosis is no longer kept. Run *Graphleak: Diagnose Selection* on the log again.'
-    );
-  }
+/** The line of the document that a line of the text is, both counted from 0. */
+export function documentLine(segments: readonly Segment[], line: number): number {
+  const segment = segments.findLast(({ textLine }) => textLine <= line) ?? { textLine: 0, documentLine: 0 };
+  return segment.documentLine + line - segment.textLine;
 }

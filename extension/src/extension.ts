@@ -1,9 +1,20 @@
 import * as vscode from 'vscode';
-import { Diagnoser } from './diagnosis';
+import { registerDiagnoseCommands } from './commands';
+import { Diagnoser } from './diagnoser';
+import { Encyclopedia } from './encyclopedia';
+import { Offer } from './offer';
 import { Server } from './server';
+import { Debugging } from './sources/debugging';
+import { tracebackActions } from './sources/lightbulb';
+import { cellOffer } from './sources/notebooks';
+import { Terminals } from './sources/terminals';
 import { Status } from './status';
 
 let server: Server | undefined;
+
+// Where a pasted traceback may be. Terminals, output and the old side of a diff
+// have schemes of their own.
+const textSchemes = ['file', 'untitled', 'vscode-remote', 'vscode-vfs', 'vscode-notebook-cell'];
 
 /**
  * Starts the language server and connects the commands to it. The server does
@@ -12,15 +23,27 @@ let server: Server | undefined;
  */
 export function activate(context: vscode.ExtensionContext): void {
   const output = vscode.window.createOutputChannel('Graphleak', { log: true });
+  const report = (error: unknown) => {
+    void reportFailure(error, output);
+  };
   const status = new Status();
   const running = new Server(output, context.extensionPath);
-  const diagnoser = new Diagnoser(running);
+  const diagnoser = new Diagnoser(running, context.extensionUri, report);
+  const encyclopedia = new Encyclopedia(running);
+  const terminals = new Terminals();
+  const debugging = new Debugging();
   server = running;
 
+  const explain = (topic?: string) => encyclopedia.explain(topic).catch(report);
   context.subscriptions.push(
     output,
     status,
     diagnoser,
+    encyclopedia,
+    terminals,
+    debugging,
+    new Offer(diagnoser, terminals, report),
+    ...registerDiagnoseCommands(diagnoser, terminals, debugging, report),
     running.onDidChangeState((state) => {
       status.update(state);
     }),
@@ -33,13 +56,15 @@ export function activate(context: vscode.ExtensionContext): void {
       output.show();
     }),
     vscode.commands.registerCommand('graphleak.restartServer', () => running.restart()),
-    vscode.commands.registerCommand('graphleak.diagnoseSelection', async () => {
-      try {
-        await diagnoser.diagnoseSelection();
-      } catch (error) {
-        await reportFailure(error, output);
-      }
-    }),
+    vscode.commands.registerCommand('graphleak.explain', explain),
+    // What the server's code actions call.
+    vscode.commands.registerCommand('graphleak.openPage', explain),
+    vscode.notebooks.registerNotebookCellStatusBarItemProvider('jupyter-notebook', cellOffer),
+    vscode.languages.registerCodeActionsProvider(
+      textSchemes.map((scheme) => ({ scheme })),
+      tracebackActions,
+      { providedCodeActionKinds: [vscode.CodeActionKind.QuickFix] },
+    ),
   );
   running.start();
 }
@@ -51,9 +76,9 @@ export async function deactivate(): Promise<void> {
 
 async function reportFailure(error: unknown, output: vscode.LogOutputChannel): Promise<void> {
   const reason = error instanceof Error ? error.message : String(error);
-  output.error(`Diagnose Selection failed: ${reason}`);
+  output.error(reason);
   const showOutput = 'Show Output';
-  const choice = await vscode.window.showErrorMessage(`Graphleak could not diagnose this text: ${reason}`, showOutput);
+  const choice = await vscode.window.showErrorMessage(`Graphleak: ${reason}`, showOutput);
   if (choice === showOutput) {
     output.show();
   }

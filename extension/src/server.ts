@@ -9,6 +9,7 @@ import {
   RevealOutputChannelOn,
 } from 'vscode-languageclient/node';
 import { BinaryError, findBinary } from './binary';
+import { pageLink } from './encyclopedia';
 import { describeExit, type ServerProcess, startProcess } from './process';
 import { RestartPolicy } from './restarts';
 
@@ -297,6 +298,25 @@ class Client extends LanguageClient {
       revealOutputChannelOn: RevealOutputChannelOn.Never,
       errorHandler,
       initializationFailedHandler: () => false,
+      middleware: {
+        handleDiagnostics: (uri, diagnostics, next) => {
+          next(uri, diagnostics.map(linkedToPage));
+        },
+        provideDiagnostics: async (document, previous, token, next) => {
+          const report = await next(document, previous, token);
+          return report && 'items' in report ? { ...report, items: report.items.map(linkedToPage) } : report;
+        },
+        provideWorkspaceDiagnostics: (known, token, reporter, next) =>
+          next(known, token, (chunk) => {
+            reporter(
+              chunk && {
+                items: chunk.items.map((report) =>
+                  'items' in report ? { ...report, items: report.items.map(linkedToPage) } : report,
+                ),
+              },
+            );
+          }),
+      },
     };
     super('graphleak', 'Graphleak', () => Promise.resolve({ reader: server.stdout, writer: server.stdin }), options);
   }
@@ -305,6 +325,15 @@ class Client extends LanguageClient {
   override error(message: string, data?: unknown): void {
     super.error(message, data, false);
   }
+}
+
+/** Has the code of a finding lead to the page about its rule in the editor, which needs no network. */
+function linkedToPage(diagnostic: vscode.Diagnostic): vscode.Diagnostic {
+  if (typeof diagnostic.code === 'object') {
+    const { value } = diagnostic.code;
+    diagnostic.code = { value, target: vscode.Uri.parse(pageLink(String(value))) };
+  }
+  return diagnostic;
 }
 
 /** Rejects when the signal is raised, and never resolves. */

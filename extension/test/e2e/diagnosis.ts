@@ -1,70 +1,92 @@
 import assert from 'node:assert/strict';
 import { describe } from 'node:test';
-import type { Locator } from 'playwright-core';
 import { type Editor, until } from './editor';
 import { documentedScreenshot, scenario, type UseEditor } from './scenario';
+import { DiagnosisView } from './view';
 
 const log = 'crash.log';
+const title = /CUDA out of memory because memory of every step is kept/;
 // What the evaluation of the example keeps until the GPU is full.
 const leak = 'val_loss += criterion(logits, labels)';
 
-/** A crash log diagnosed beside the editor. */
+/** What the view of a diagnosis shows, and what can be done there. */
 export function diagnoses(editor: UseEditor): void {
   describe('the diagnosis of a crash log', () => {
-    scenario('names the failure and the leak behind it, and leads to its line', editor, async (editor) => {
-      await editor.open(log);
-      await selectTraceback(editor);
-      await editor.run('Graphleak: Diagnose Selection');
-      const suspect = await diagnosedSuspect(editor);
+    scenario('shows the failure, where the memory went and the leak behind it', editor, async (editor) => {
+      const view = await diagnoseLog(editor);
+      const text = await view.text();
+      assert.match(text, /memory\.cuda-oom\.graph-retained/);
+      assert.match(text, /confidence medium/);
+      assert.match(text, /val_loss/);
+      const memory = await view.part('Where the memory went').innerText();
+      assert.match(memory, /live tensors\s+23\.05 GiB\s+97\.5 %/);
+      assert.match(memory, /requested\s+196\.00 MiB/);
+      await editor.run('View: Close Primary Side Bar');
       await documentedScreenshot(editor, 'diagnosis');
-      await suspect.click();
-      await editor.page.locator('.tab.active[data-resource-name="train.py"]').waitFor();
-      await editor.waitForPosition(await lineOfLeak(editor));
-      await editor.screenshot('diagnosis-suspect');
+      await editor.run('View: Toggle Primary Side Bar Visibility');
     });
 
-    scenario('needs no selection, and is replaced by the next one', editor, async (editor) => {
+    scenario('leads to the line of the leak, and of the log', editor, async (editor) => {
+      const view = await diagnoseLog(editor);
+      await view.button(`train.py:${await lineOfLeak(editor)}`).click();
+      await editor.page.locator('.tab.active[data-resource-name="train.py"]').waitFor();
+      await editor.waitForPosition(await lineOfLeak(editor));
+      await view.button('line 17').click();
+      await editor.page.locator(`.tab.active[data-resource-name="${log}"]`).waitFor();
+      await editor.waitForPosition(17);
+    });
+
+    scenario('applies the fix of a suspect', editor, async (editor) => {
+      const view = await diagnoseLog(editor);
+      await view.button(/^Fix: /).click();
+      await editor.page.locator('.tab.active[data-resource-name="train.py"]').waitFor();
+      await until('the fix', async () => (await editor.text()).includes('criterion(logits, labels).detach()'));
+    });
+
+    scenario('knows where a selection is from, and is replaced by the next one', editor, async (editor) => {
       await editor.open(log);
-      await editor.run('Graphleak: Diagnose Selection');
-      await diagnosedSuspect(editor);
-      // The line before the traceback tells how far the run had come.
-      await until('the epoch', async () => (await previewText(editor)).includes('epoch 1'));
+      await editor.clickLine('Traceback (most recent call last)');
+      await editor.page.keyboard.press('Home');
+      await editor.page.keyboard.press('Control+Shift+End');
+      await editor.page.keyboard.press('Control+Alt+g');
+      const view = new DiagnosisView(editor);
+      await view.waitFor(title);
+      assert.doesNotMatch(await view.text(), /epoch 1/);
+      // Line 16 of what is selected is line 17 of the log.
+      await view.button('line 16').click();
+      await editor.waitForPosition(17);
       await editor.run('View: Focus First Editor Group');
-      await selectTraceback(editor);
+      await editor.page.keyboard.press('Control+Home');
       await editor.run('Graphleak: Diagnose Selection');
-      await until('the next diagnosis', async () => !(await previewText(editor)).includes('epoch 1'));
+      await until('the next diagnosis', async () => (await view.text()).includes('epoch 1'));
       assert.equal(await editor.page.locator('.tab', { hasText: 'Diagnosis of' }).count(), 1);
+    });
+
+    scenario('is copied as Markdown, redacted', editor, async (editor) => {
+      const view = await diagnoseLog(editor);
+      await view.button('Copy as Markdown').click();
+      const copied = await until('the copy', async () => {
+        const text = await editor.clipboard();
+        return text.includes('# CUDA out of memory') && text;
+      });
+      assert.match(copied, /train\.py:\d+:\d+ GL101/);
     });
 
     scenario('is refused for an empty editor, in words', editor, async (editor) => {
       await editor.run('File: New Untitled Text File');
       await editor.run('Graphleak: Diagnose Selection');
-      await editor.notification(/nothing to diagnose in an empty editor/);
+      await editor.notification(/there is nothing to diagnose in/);
     });
   });
 }
 
-/** Selects all lines from the head of the traceback to the end. */
-async function selectTraceback(editor: Editor): Promise<void> {
-  await editor.clickLine('Traceback (most recent call last)');
-  await editor.page.keyboard.press('Home');
-  await editor.page.keyboard.press('Control+Shift+End');
-}
-
-/** Waits for a diagnosis that explains the example's crash, and returns the link to its suspect. */
-async function diagnosedSuspect(editor: Editor): Promise<Locator> {
-  const suspect = editor.preview.getByRole('link', { name: `train.py:${await lineOfLeak(editor)}` }).first();
-  await suspect.waitFor();
-  const text = await previewText(editor);
-  assert.match(text, /out of memory/i);
-  assert.match(text, /196(\.00)? MiB/);
-  assert.match(text, /GL101/);
-  assert.match(text, /val_loss/);
-  return suspect;
-}
-
-function previewText(editor: Editor): Promise<string> {
-  return editor.preview.locator('body').innerText();
+/** Opens the log of the example and diagnoses all of it. */
+export async function diagnoseLog(editor: Editor, name = log, expected = title): Promise<DiagnosisView> {
+  await editor.open(name);
+  await editor.run('Graphleak: Diagnose Selection');
+  const view = new DiagnosisView(editor);
+  await view.waitFor(expected);
+  return view;
 }
 
 async function lineOfLeak(editor: Editor): Promise<number> {

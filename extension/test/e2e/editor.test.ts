@@ -6,6 +6,7 @@ import { diagnoses } from './diagnosis';
 import { Editor } from './editor';
 import { leaks } from './leaks';
 import { notebooks } from './notebook';
+import { sources } from './sources';
 import { supervision } from './supervision';
 
 describe('Graphleak in VS Code', () => {
@@ -30,6 +31,7 @@ describe('Graphleak in VS Code', () => {
 
   leaks(use);
   diagnoses(use);
+  sources(use);
   notebooks(use);
   supervision(use);
 
@@ -47,7 +49,21 @@ async function fillWorkspace(workspace: string): Promise<void> {
   await cp(example, workspace, { recursive: true });
   const script = await readFile(path.join(example, 'train.py'), 'utf8');
   await writeFile(path.join(workspace, 'train.ipynb'), JSON.stringify(notebook(trainEpoch(script))));
+  await writeFile(path.join(workspace, 'failed.ipynb'), JSON.stringify(notebook('loss.backward()', failure)));
 }
+
+/** The error of a cell, as kernels store it. */
+const failure = {
+  output_type: 'error',
+  ename: 'RuntimeError',
+  evalue: 'element 0 of tensors does not require grad and does not have a grad_fn',
+  traceback: [
+    '\u001b[31m---------------------------------------------------------------------------\u001b[39m',
+    '\u001b[31mRuntimeError\u001b[39m                              Traceback (most recent call last)',
+    '\u001b[36mCell\u001b[39m\u001b[36m \u001b[39m\u001b[32mIn[1]\u001b[39m\u001b[32m, line 1\u001b[39m\n\u001b[32m----> 1\u001b[39m loss.backward()\n',
+    '\u001b[31mRuntimeError\u001b[39m: element 0 of tensors does not require grad and does not have a grad_fn',
+  ],
+};
 
 /** The imports and the function train_epoch of the example's script. */
 function trainEpoch(script: string): string {
@@ -59,9 +75,9 @@ function trainEpoch(script: string): string {
   return `${imports}\n\n\n${body}\n`;
 }
 
-function notebook(source: string): unknown {
+function notebook(source: string, ...outputs: unknown[]): unknown {
   return {
-    cells: [{ cell_type: 'code', execution_count: null, id: 'train', metadata: {}, outputs: [], source }],
+    cells: [{ cell_type: 'code', execution_count: 1, id: 'train', metadata: {}, outputs, source }],
     metadata: { language_info: { name: 'python' } },
     nbformat: 4,
     nbformat_minor: 5,

@@ -5,6 +5,7 @@ import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import { promisify } from 'node:util';
+import { createVSIX } from '@vscode/vsce';
 import { type BrowserContext, chromium, type FrameLocator, type Locator, type Page } from 'playwright-core';
 import { setUp, type Tools } from './setup';
 
@@ -39,6 +40,9 @@ const settings = {
   'editor.wordBasedSuggestions': 'off',
   'editor.autoClosingBrackets': 'never',
   'files.hotExit': 'off',
+  'terminal.integrated.gpuAcceleration': 'off',
+  'terminal.integrated.initialHint': false,
+  'terminal.integrated.suggest.enabled': false,
   'git.enabled': false,
 };
 
@@ -81,6 +85,7 @@ export class Editor {
         args: ['--disable-gpu', '--disable-quic', '--host-resolver-rules=MAP * ~NOTFOUND , EXCLUDE 127.0.0.1'],
       });
       context.setDefaultTimeout(waitMs);
+      await context.grantPermissions(['clipboard-read', 'clipboard-write'], { origin: url });
       const page = context.pages()[0] ?? (await context.newPage());
       await page.goto(`${url}/?folder=${encodeURIComponent(workspace)}`);
       await page
@@ -235,6 +240,66 @@ export class Editor {
     return entry;
   }
 
+  /** Chooses an entry of the menu that is open. */
+  async chooseFromMenu(entry: string): Promise<void> {
+    const item = this.page.locator('.context-view .action-menu-item').getByText(entry, { exact: true });
+    await item.waitFor();
+    // A menu takes no clicks in its first moments.
+    await until(`the menu to close`, async () => {
+      await item.click({ timeout: 1000 }).catch(() => undefined);
+      return (await item.count()) === 0;
+    });
+  }
+
+  /** Chooses an entry of the Explorer's menu for files or folders of the workspace. */
+  async chooseInExplorer(names: readonly string[], entry: string): Promise<void> {
+    await this.run('View: Show Explorer');
+    const row = (name: string) => this.page.locator(`.explorer-folders-view .monaco-list-row[aria-label^="${name}"]`);
+    for (const [index, name] of names.entries()) {
+      if ((await row(name).count()) === 0) {
+        await row('ranks').click();
+      }
+      await row(name).click(index === 0 ? {} : { modifiers: ['Control'] });
+    }
+    await row(names[0] ?? '').click({ button: 'right' });
+    await this.chooseFromMenu(entry);
+  }
+
+  /** Puts text on the clipboard. */
+  async copy(text: string): Promise<void> {
+    await this.page.evaluate((text) => navigator.clipboard.writeText(text), text);
+  }
+
+  /** The text on the clipboard. */
+  clipboard(): Promise<string> {
+    return this.page.evaluate(() => navigator.clipboard.readText());
+  }
+
+  /** Runs a command in a terminal. */
+  async terminal(command: string): Promise<void> {
+    const active = this.page.locator('.terminal-wrapper.active');
+    if ((await active.count()) === 0) {
+      await this.run('Terminal: Create New Terminal');
+      await active.locator('.xterm-screen').waitFor();
+    }
+    await this.run('Terminal: Focus Terminal');
+    await until('a prompt', async () => (await this.terminalShows('$')) || (await this.terminalShows('#')));
+    await this.page.keyboard.type(`${command}\n`);
+  }
+
+  /** Whether the terminal shows a text. */
+  async terminalShows(text: string): Promise<boolean> {
+    const shown = await this.page.locator('.terminal-wrapper.active .xterm-rows').innerText();
+    return shown.replaceAll('\u00a0', ' ').includes(text);
+  }
+
+  /** The memory of the language server, in bytes. */
+  async memoryOfServer(): Promise<number> {
+    const pid = await until('a running server', async () => (await this.serverPids())[0]);
+    const status = await readFile(`/proc/${pid}/status`, 'utf8');
+    return Number(/VmRSS:\s+(\d+) kB/.exec(status)?.[1]) * 1024;
+  }
+
   /** The rendered Markdown preview. */
   get preview(): FrameLocator {
     return this.page.locator('iframe.webview.ready').last().contentFrame().frameLocator('#active-frame');
@@ -322,8 +387,13 @@ async function startCodeServer(tools: Tools, folder: string): Promise<{ pid: num
     EXTENSIONS_GALLERY: JSON.stringify({ serviceUrl: nowhere, itemUrl: nowhere, resourceUrlTemplate: nowhere }),
   };
   const profile = ['--user-data-dir', path.join(folder, 'data'), '--extensions-dir', path.join(folder, 'extensions')];
-  const vsix = `dist/graphleak-linux-${process.arch}.vsix`;
-  await promisify(execFile)(tools.node, [tools.codeServer, ...profile, '--install-extension', vsix], { env });
+  const fixture = path.join(folder, 'fixture.vsix');
+  await createVSIX({ cwd: 'extension/test/e2e/fixture', packagePath: fixture, dependencies: false });
+  const install = [`dist/graphleak-linux-${process.arch}.vsix`, fixture].flatMap((vsix) => [
+    '--install-extension',
+    vsix,
+  ]);
+  await promisify(execFile)(tools.node, [tools.codeServer, ...profile, ...install], { env });
 
   const port = await freePort();
   const options = [
