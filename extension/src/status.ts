@@ -1,22 +1,39 @@
 import * as vscode from 'vscode';
 import type { ServerState } from './server';
 
-/** Shows what the server is doing in the status bar. A click shows the output. */
+/** Shows in the status bar what the server is doing, and how much was found. A click shows the findings or the output. */
 export class Status implements vscode.Disposable {
   readonly #item: vscode.StatusBarItem;
+  #state: ServerState = { kind: 'stopped' };
+  #count = 0;
 
   constructor() {
     this.#item = vscode.window.createStatusBarItem('server', vscode.StatusBarAlignment.Right, 100);
     this.#item.name = 'Graphleak';
-    this.#item.command = 'graphleak.showOutput';
     this.#item.show();
   }
 
   update(state: ServerState): void {
-    const { icon, text, problem } = describe(state);
-    this.#item.text = `$(${icon}) Graphleak`;
-    this.#item.tooltip = text;
-    this.#item.accessibilityInformation = { label: text, role: 'button' };
+    this.#state = state;
+    this.#show();
+  }
+
+  /** Says how many findings there are. */
+  count(findings: number): void {
+    if (findings !== this.#count) {
+      this.#count = findings;
+      this.#show();
+    }
+  }
+
+  #show(): void {
+    const { icon, text, problem } = describe(this.#state);
+    const ready = this.#state.kind === 'ready';
+    const label = ready ? `${text}: ${this.#count === 1 ? '1 finding' : `${this.#count} findings`}` : text;
+    this.#item.text = ready && this.#count > 0 ? `$(${icon}) Graphleak: ${this.#count}` : `$(${icon}) Graphleak`;
+    this.#item.tooltip = label;
+    this.#item.accessibilityInformation = { label, role: 'button' };
+    this.#item.command = ready ? 'graphleak.findings.focus' : 'graphleak.showOutput';
     this.#item.backgroundColor = problem ? new vscode.ThemeColor('statusBarItem.errorBackground') : undefined;
   }
 

@@ -8,6 +8,8 @@ import { leaks } from './leaks';
 import { notebooks } from './notebook';
 import { sources } from './sources';
 import { supervision } from './supervision';
+import { viewing } from './viewing';
+import { workspace } from './workspace';
 
 describe('Graphleak in VS Code', () => {
   let editor: Editor | undefined;
@@ -31,7 +33,9 @@ describe('Graphleak in VS Code', () => {
 
   leaks(use);
   diagnoses(use);
+  viewing(use);
   sources(use);
+  workspace(use);
   notebooks(use);
   supervision(use);
 

@@ -109,11 +109,21 @@ export class Editor {
   /** Runs a command by its full title through the command palette. */
   async run(command: string): Promise<void> {
     await this.pick('F1', `>${command}`, command);
+    await this.page.locator('.quick-input-widget:visible').waitFor({ state: 'hidden' });
+  }
+
+  /** Runs a command that asks for something, and returns where to type the answer. */
+  async runAsking(command: string, placeholder: string): Promise<Locator> {
+    await this.pick('F1', `>${command}`, command);
+    const input = this.page.locator(`.quick-input-widget:visible input[placeholder="${placeholder}"]`);
+    await input.waitFor();
+    return input;
   }
 
   /** Opens a file of the workspace and waits until its editor is active. */
   async open(name: string): Promise<void> {
     await this.pick('Control+p', name, name);
+    await this.page.locator('.quick-input-widget:visible').waitFor({ state: 'hidden' });
     await this.page.locator(`.editor-group-container.active .tab.active[data-resource-name="${name}"]`).waitFor();
   }
 
@@ -135,7 +145,6 @@ export class Editor {
       await this.page.keyboard.press('ArrowDown');
     }
     await this.page.keyboard.press('Enter');
-    await widget.waitFor({ state: 'hidden' });
   }
 
   /** Drops unsaved changes, closes all editors and notifications, and restores the files. */
@@ -145,6 +154,9 @@ export class Editor {
       await this.run('View: Revert and Close Editor');
     }
     await this.run('Notifications: Clear All Notifications');
+    if (await this.page.locator('.part.panel').isVisible()) {
+      await this.page.keyboard.press('Control+j');
+    }
     await this.fill(this.workspace);
   }
 
@@ -236,7 +248,18 @@ export class Editor {
   async quickFix(title: string | RegExp): Promise<Locator> {
     await this.page.keyboard.press('Control+.');
     const entry = this.page.locator('.action-widget .monaco-list-row', { hasText: title }).first();
-    await entry.waitFor();
+    // What was asked for too early has no entries.
+    await until(`the quick fix ${String(title)}`, async () => {
+      const there = await entry.waitFor({ timeout: 2000 }).then(
+        () => true,
+        () => false,
+      );
+      if (!there) {
+        await this.page.keyboard.press('Escape');
+        await this.page.keyboard.press('Control+.');
+      }
+      return there;
+    });
     return entry;
   }
 
@@ -265,6 +288,17 @@ export class Editor {
     await this.chooseFromMenu(entry);
   }
 
+  /** Reloads the window. */
+  async reload(): Promise<void> {
+    const loaded = this.page.waitForEvent('load');
+    await this.pick('F1', '>Developer: Reload Window', 'Developer: Reload Window');
+    await loaded;
+    await this.page
+      .locator('.explorer-folders-view .monaco-list-row')
+      .first()
+      .waitFor({ timeout: 3 * waitMs });
+  }
+
   /** Puts text on the clipboard. */
   async copy(text: string): Promise<void> {
     await this.page.evaluate((text) => navigator.clipboard.writeText(text), text);
@@ -277,20 +311,17 @@ export class Editor {
 
   /** Runs a command in a terminal. */
   async terminal(command: string): Promise<void> {
-    const active = this.page.locator('.terminal-wrapper.active');
-    if ((await active.count()) === 0) {
-      await this.run('Terminal: Create New Terminal');
-      await active.locator('.xterm-screen').waitFor();
-    }
-    await this.run('Terminal: Focus Terminal');
+    await this.run('Terminal: Focus Terminal'); // which makes one if there is none
+    await this.page.locator('.terminal-wrapper.active .xterm-screen').first().waitFor();
     await until('a prompt', async () => (await this.terminalShows('$')) || (await this.terminalShows('#')));
     await this.page.keyboard.type(`${command}\n`);
   }
 
   /** Whether the terminal shows a text. */
   async terminalShows(text: string): Promise<boolean> {
-    const shown = await this.page.locator('.terminal-wrapper.active .xterm-rows').innerText();
-    return shown.replaceAll('\u00a0', ' ').includes(text);
+    const shown = await this.page.locator('.terminal-wrapper.active .xterm-rows').first().innerText();
+    // Long lines are wrapped.
+    return shown.replaceAll('\u00a0', ' ').replaceAll('\n', '').includes(text);
   }
 
   /** The memory of the language server, in bytes. */

@@ -54,6 +54,7 @@ export function sources(editor: UseEditor): void {
     scenario('by the lightbulb on a traceback in any text', editor, async (editor) => {
       await writeFile(path.join(editor.workspace, 'notes.md'), ['# Notes', '', ...traceback, ''].join('\n'));
       await editor.open('notes.md');
+      await editor.waitForStatus(/Graphleak/);
       await editor.clickLine('loss.backward()');
       await (await editor.quickFix(/Diagnose this failure/)).click();
       await new DiagnosisView(editor).waitFor(noGraph);

@@ -4,8 +4,8 @@ import type { Diagnosis, Growth } from '../../diagnosis';
 import { h, prose, section, svg } from './dom';
 
 const width = 640;
-const height = 240;
-const margin = { top: 14, right: 18, bottom: 36, left: 70 };
+const height = 260;
+const margin = { top: 14, right: 18, bottom: 40, left: 74 };
 
 type Point = readonly [number, number];
 
@@ -52,10 +52,11 @@ function plot(growth: Growth, caption: string): SVGElement {
   const right = Math.max(last, ...near);
   const top = Math.max(...ys, predicted !== null && capacity !== null ? capacity : 0);
   const x = scaleLinear([first, right === first ? first + 1 : right], [margin.left, width - margin.right]);
-  const y = scaleLinear([Math.min(0, ...ys), top * 1.05], [height - margin.bottom, margin.top]).nice();
+  const per = top >= 4096 ? 1024 : 1;
+  const y = scaleLinear([0, (top * 1.05) / per], [height - margin.bottom, margin.top]).nice();
   const path = line<Point>(
     ([step]) => x(step),
-    ([, mib]) => y(mib),
+    ([, mib]) => y(mib / per),
   );
   const [from, to] = growth.line;
   const end: Point = predicted !== null && capacity !== null ? [predicted, capacity] : to;
@@ -76,7 +77,11 @@ function plot(growth: Growth, caption: string): SVGElement {
       .ticks(5)
       .flatMap((tick) => [
         svg('line', { class: 'grid', x1: margin.left, x2: width - margin.right, y1: y(tick), y2: y(tick) }),
-        svg('text', { class: 'tick', x: margin.left - 6, y: y(tick) + 4, 'text-anchor': 'end' }, mib(tick)),
+        svg(
+          'text',
+          { class: 'tick', x: margin.left - 6, y: y(tick) + 4, 'text-anchor': 'end' },
+          `${number(tick)} ${per === 1 ? 'MiB' : 'GiB'}`,
+        ),
       ]),
     ...x
       .ticks(6)
@@ -93,18 +98,16 @@ function plot(growth: Growth, caption: string): SVGElement {
       { class: 'tick', x: (margin.left + width - margin.right) / 2, y: height - 4, 'text-anchor': 'middle' },
       unitOf(growth),
     ),
-    ...(capacity !== null && capacity <= y.domain()[1]! // eslint-disable-line @typescript-eslint/no-non-null-assertion
-      ? [horizontal(y(capacity), 'full')]
-      : []),
+    capacity !== null && capacity <= top ? horizontal(y(capacity / per), 'full') : undefined,
     svg('path', { class: 'series', d: path(points) ?? '' }),
     ...points.map(([step, value]) =>
-      svg('circle', { class: 'point', cx: x(step), cy: y(value), r: points.length > 60 ? 1.2 : 2.5 }),
+      svg('circle', { class: 'point', cx: x(step), cy: y(value / per), r: points.length > 60 ? 1.2 : 2.5 }),
     ),
     svg('path', { class: 'fit', d: path([from, end]) ?? '' }),
-    ...(predicted === null ? [] : [vertical(x(predicted), 'predicted', `full at ${predicted}`, margin.top + 10)]),
+    ...(predicted === null ? [] : [vertical(x(predicted), 'predicted', `full at ${predicted}`, margin.top + 34)]),
     ...(failedStep === null || !near.includes(failedStep)
       ? []
-      : [vertical(x(failedStep), 'failed', `failed at ${failedStep}`, margin.top + 24)]),
+      : [vertical(x(failedStep), 'failed', `failed at ${failedStep}`, margin.top + 52)]),
   );
 }
 
@@ -145,10 +148,6 @@ function unitOf({ unit }: Growth): string {
 function sample<T>(list: readonly T[], most: number): readonly T[] {
   const every = Math.ceil(list.length / most);
   return list.filter((_, index) => index % every === 0 || index === list.length - 1);
-}
-
-function mib(value: number): string {
-  return value >= 10 * 1024 ? `${number(Math.round((value / 1024) * 10) / 10)} GiB` : `${number(value)} MiB`;
 }
 
 function number(value: number): string {
