@@ -40,15 +40,14 @@ export class Encyclopedia implements vscode.TextDocumentContentProvider, vscode.
   async explain(topic?: string): Promise<void> {
     const chosen = topic ?? (await this.#search());
     if (chosen !== undefined) {
-      const uri = vscode.Uri.from({ scheme, path: `/${chosen}.md` });
-      await vscode.commands.executeCommand('markdown.showPreview', uri);
+      await vscode.commands.executeCommand('markdown.showPreview', pageUri(chosen));
     }
   }
 
   async provideTextDocumentContent(uri: vscode.Uri, token: vscode.CancellationToken): Promise<string> {
     const topic = uri.path.slice(1).replace(/\.md$/, '');
     const { markdown, related = [] } = await this.#server.execute<Explanation>('graphleak.explain', [topic], token);
-    const links = related.map((id) => `[${id}](${pageLink(id)})`).join(', ');
+    const links = related.map((id) => `\`${id}\``).join(', ');
     return [`\`${topic}\``, markdown.trim(), links === '' ? '' : `Related: ${links}`]
       .filter((part) => part !== '')
       .join('\n\n');
@@ -102,9 +101,9 @@ export class Encyclopedia implements vscode.TextDocumentContentProvider, vscode.
   }
 }
 
-/** A link that opens the page about a topic in the editor. */
-export function pageLink(topic: string): string {
-  return `command:graphleak.explain?${encodeURIComponent(JSON.stringify([topic]))}`;
+/** Where the page about a topic is in the editor. */
+export function pageUri(topic: string): vscode.Uri {
+  return vscode.Uri.from({ scheme, path: `/${topic}.md` });
 }
 
 function entry({ id, kind, title }: Topic): Entry {

@@ -5,8 +5,8 @@ import { cancellable } from './progress';
 const fixAllKind = vscode.CodeActionKind.SourceFixAll.append('graphleak');
 
 /**
- * Applies the safe fixes of all findings that are known, after the user has seen
- * them. The server makes the edits for the text of each file as it is now.
+ * Applies the safe fixes of all findings that are known, but those in closed
+ * notebooks, after the user has seen them. The server makes the edits for the text of each file as it is now.
  */
 export async function fixAllSafe(): Promise<void> {
   const files = new Map(
@@ -59,18 +59,17 @@ async function collect(files: readonly vscode.Uri[], token: vscode.CancellationT
   return all;
 }
 
-/** The document of a file or a cell; of a notebook its first Python cell. */
+/** A text document, or the first Python cell of a notebook that is open. */
 async function documentOf(
   uri: vscode.Uri,
 ): Promise<{ readonly text: vscode.TextDocument; readonly notebook?: vscode.NotebookDocument } | undefined> {
-  const open = vscode.workspace.notebookDocuments.find((notebook) =>
-    notebook.getCells().some(({ document }) => document.uri.toString() === uri.toString()),
+  const notebook = vscode.workspace.notebookDocuments.find((open) =>
+    open.getCells().some(({ document }) => document.uri.toString() === uri.toString()),
   );
-  if (open === undefined && !uri.path.endsWith('.ipynb')) {
-    return { text: await vscode.workspace.openTextDocument(uri) };
+  if (notebook === undefined) {
+    // The findings of a closed notebook are in its JSON, which is no text to edit.
+    return uri.path.endsWith('.ipynb') ? undefined : { text: await vscode.workspace.openTextDocument(uri) };
   }
-  const notebook = open ?? (await vscode.workspace.openNotebookDocument(uri));
   const cell = notebook.getCells().find(({ document }) => document.languageId === 'python');
-  // A cell that is not shown has to be opened for the editor to ask about it.
-  return cell && { text: await vscode.workspace.openTextDocument(cell.document.uri), notebook };
+  return cell && { text: cell.document, notebook };
 }

@@ -9,7 +9,7 @@ import {
   RevealOutputChannelOn,
 } from 'vscode-languageclient/node';
 import { BinaryError, findBinary } from './binary';
-import { pageLink } from './encyclopedia';
+import { pageUri } from './encyclopedia';
 import { describeExit, type ServerProcess, startProcess } from './process';
 import { RestartPolicy } from './restarts';
 
@@ -331,7 +331,7 @@ class Client extends LanguageClient {
 function linkedToPage(diagnostic: vscode.Diagnostic): vscode.Diagnostic {
   if (typeof diagnostic.code === 'object') {
     const { value } = diagnostic.code;
-    diagnostic.code = { value, target: vscode.Uri.parse(pageLink(String(value))) };
+    diagnostic.code = { value, target: pageUri(String(value)) };
   }
   return diagnostic;
 }

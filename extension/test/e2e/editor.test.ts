@@ -51,6 +51,9 @@ describe('Graphleak in VS Code', () => {
 async function fillWorkspace(workspace: string): Promise<void> {
   const example = 'testdata/example';
   await cp(example, workspace, { recursive: true });
+  for (const log of ['growth-linear.txt', 'ranks-oom-then-watchdogs.txt']) {
+    await cp(path.join('testdata/logs', log), path.join(workspace, log));
+  }
   const script = await readFile(path.join(example, 'train.py'), 'utf8');
   await writeFile(path.join(workspace, 'train.ipynb'), JSON.stringify(notebook(trainEpoch(script))));
   await writeFile(path.join(workspace, 'failed.ipynb'), JSON.stringify(notebook('loss.backward()', failure)));

@@ -312,7 +312,8 @@ export class Editor {
   /** Runs a command in a terminal. */
   async terminal(command: string): Promise<void> {
     await this.run('Terminal: Focus Terminal'); // which makes one if there is none
-    await this.page.locator('.terminal-wrapper.active .xterm-screen').first().waitFor();
+    // Shell integration marks the first prompt when it is there.
+    await this.page.locator('.terminal-wrapper.active .terminal-command-decoration').first().waitFor();
     await until('a prompt', async () => (await this.terminalShows('$')) || (await this.terminalShows('#')));
     await this.page.keyboard.type(`${command}\n`);
   }

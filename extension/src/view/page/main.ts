@@ -31,10 +31,16 @@ function render(state: State): void {
 }
 
 window.addEventListener('message', ({ data }: MessageEvent<Show>) => {
-  const state = { model: data.model, done: [] };
+  const { model } = data;
+  const saved = savedState();
+  // After a reload it is what was shown before, with what was ticked off.
+  const again = saved !== undefined && JSON.stringify(saved.model) === JSON.stringify(model);
+  const state = { model, done: again ? saved.done : [] };
   saveState(state);
-  render(state);
-  window.scrollTo(0, 0);
+  if (!again) {
+    render(state);
+    window.scrollTo(0, 0);
+  }
 });
 
 const state = savedState();
