@@ -32,6 +32,23 @@ func TestAFunctionThatExplodesDoesNotHideTheRest(t *testing.T) {
 	assert.Equal(t, []string{"loss: nodes"}, described(analyze(t, src)))
 }
 
+// TestAResetBeyondTheBudget runs a loop that takes more steps than a called
+// function may, ending in each of many places.
+func TestAResetBeyondTheBudget(t *testing.T) {
+	for lines := 4_000; lines < 16_000; lines += 4_000 {
+		src := imports + "def train(model, loader, optimizer):\n    total = 0\n    for step, (x, y) in enumerate(loader):\n" +
+			"        loss = F.mse_loss(model(x), y)\n        total += loss\n        loss.backward()\n        optimizer.step()\n" +
+			strings.Repeat("        y = f(y)\n", lines) +
+			"        if step % 10 == 0:\n            total = 0\n\n\n" +
+			"def main(model, loader, optimizer):\n    train(model, loader, optimizer)\n"
+		tree, err := syntax.Parse([]byte(src))
+		require.NoError(t, err)
+		facts, err := flow.NewWorkspace(names.NewResolver(nil)).Analyze(t.Context(), names.NewModule("", tree))
+		require.NoError(t, err)
+		assert.Empty(t, described(facts.Growths), lines)
+	}
+}
+
 func TestDeepNestingIsSurvived(t *testing.T) {
 	const depth = 5_000
 	for name, src := range map[string]string{

@@ -160,7 +160,7 @@ func (in *interpreter) iterate(n syntax.NodeID, steps extent, kind loopKind, onc
 		}
 	}
 	in.loop, in.dry = outer, wasDry
-	if !in.dry && end != nil {
+	if !in.dry && end != nil && in.spending <= in.limit { // else a reset may not have been reached
 		l.stepped = end.get(Place{modes, stepped}) != nil
 		in.judge(l, end)
 		in.judgeGradients(l, end)
