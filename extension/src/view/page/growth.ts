@@ -104,10 +104,12 @@ function plot(growth: Growth, caption: string): SVGElement {
       svg('circle', { class: 'point', cx: x(step), cy: y(value / per), r: points.length > 60 ? 1.2 : 2.5 }),
     ),
     svg('path', { class: 'fit', d: path([from, end]) ?? '' }),
-    ...(predicted === null ? [] : [vertical(x(predicted), 'predicted', `full at ${predicted}`, margin.top + 34)]),
+    ...(predicted === null
+      ? []
+      : [vertical(x(predicted), 'predicted', `full at ${predicted}`, height - margin.bottom - 28)]),
     ...(failedStep === null || !near.includes(failedStep)
       ? []
-      : [vertical(x(failedStep), 'failed', `failed at ${failedStep}`, margin.top + 52)]),
+      : [vertical(x(failedStep), 'failed', `failed at ${failedStep}`, height - margin.bottom - 10)]),
   );
 }
 
