@@ -280,7 +280,7 @@ export class Editor {
     const row = (name: string) => this.page.locator(`.explorer-folders-view .monaco-list-row[aria-label^="${name}"]`);
     for (const [index, name] of names.entries()) {
       if ((await row(name).count()) === 0) {
-        await row('ranks').click();
+        await row('incident').click();
       }
       await row(name).click(index === 0 ? {} : { modifiers: ['Control'] });
     }
@@ -312,8 +312,7 @@ export class Editor {
   /** Runs a command in a terminal. */
   async terminal(command: string): Promise<void> {
     await this.run('Terminal: Focus Terminal'); // which makes one if there is none
-    // Shell integration marks the first prompt when it is there.
-    await this.page.locator('.terminal-wrapper.active .terminal-command-decoration').first().waitFor();
+    await this.page.locator('.terminal-wrapper.active .xterm-screen').first().waitFor();
     await until('a prompt', async () => (await this.terminalShows('$')) || (await this.terminalShows('#')));
     await this.page.keyboard.type(`${command}\n`);
   }

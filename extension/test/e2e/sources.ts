@@ -35,10 +35,10 @@ export function sources(editor: UseEditor): void {
       await editor.page.keyboard.press('Escape');
       await editor.tidy();
       await rankLogs(editor);
-      await editor.chooseInExplorer(['ranks'], 'Diagnose File');
+      await editor.chooseInExplorer(['incident'], 'Diagnose File');
       await view.waitFor(/CUDA out of memory/);
       assert.match(await view.text(), /rank1\.log/);
-      await rm(path.join(editor.workspace, 'ranks'), { recursive: true });
+      await rm(path.join(editor.workspace, 'incident'), { recursive: true });
     });
 
     scenario('from the clipboard, and the text is there to read', editor, async (editor) => {
@@ -64,9 +64,15 @@ export function sources(editor: UseEditor): void {
     scenario('from a command that fails in a terminal, which is offered', editor, async (editor) => {
       await editor.open('train.py');
       await editor.waitForStatus(/Graphleak is ready/);
-      await editor.terminal('cat crash.log; false');
       const offer = editor.page.locator('.statusbar-item[id="graphleak.graphleak.offer"]');
-      await offer.waitFor();
+      await until('the offer', async () => {
+        // Of some commands the editor hands out no output, mostly of the first one.
+        await editor.terminal('cat crash.log; false');
+        return offer.waitFor({ timeout: 4000 }).then(
+          () => true,
+          () => false,
+        );
+      });
       assert.match((await offer.locator('a').getAttribute('aria-label')) ?? '', /CUDA out of memory/);
       await editor.screenshot('terminal-offer');
       await offer.click();
@@ -143,9 +149,9 @@ async function rankLogs(editor: Editor): Promise<void> {
   const lost =
     '[rank0]: Traceback (most recent call last):\n[rank0]:   File "/workspace/example/train.py", line 19, in train_epoch\n[rank0]:     loss.backward()\n' +
     '[rank0]: torch.distributed.DistBackendError: NCCL error: remote process exited or there was a network error\n';
-  await mkdir(path.join(editor.workspace, 'ranks'), { recursive: true });
-  await writeFile(path.join(editor.workspace, 'ranks/rank0.log'), lost);
-  await writeFile(path.join(editor.workspace, 'ranks/rank1.log'), crash);
+  await mkdir(path.join(editor.workspace, 'incident'), { recursive: true });
+  await writeFile(path.join(editor.workspace, 'incident/rank0.log'), lost);
+  await writeFile(path.join(editor.workspace, 'incident/rank1.log'), crash);
 }
 
 /** A run that prints a lot, and fails at the end. */
