@@ -228,7 +228,7 @@ func TestSettingsAreDocumented(t *testing.T) {
 	require.NoError(t, json.Unmarshal(raw, &manifest))
 	offered := slices.Collect(maps.Keys(manifest.Contributes.Configuration.Properties))
 
-	read := []string{"graphleak.path"} // by the extension
+	read := []string{"graphleak.path", "graphleak.terminal.offerDiagnosis"} // by the extension
 	for _, f := range reflect.VisibleFields(reflect.TypeFor[settings]()) {
 		if !f.Anonymous {
 			read = append(read, section+"."+f.Tag.Get("json"))
