@@ -190,9 +190,10 @@ func (c *copied) object(in *interpreter, r reference) []ObjectID {
 func (c *copied) make(in *interpreter, number int) ObjectID {
 	o := &c.summary.result.objects[number]
 	if o.summary != nil { // another summary made it
-		inner := in.copies[copyKey{summary: o.summary, at: c.at, within: c, number: number}]
+		key := copyKey{summary: o.summary, at: c.at, within: c, number: number}
+		inner := in.copies[key]
 		if inner == nil {
-			inner = in.copyOf(copyKey{summary: o.summary, at: c.at, within: c, number: number}, c.at)
+			inner = in.copyOf(key, c.at)
 		}
 		inner.leaves = c.values(in, o.leaves)
 		inner.origins = inner.origins[:0]

@@ -26,13 +26,9 @@ func (p *project) mutations(_ context.Context, file crash.File, operation string
 	if err != nil {
 		return nil, err
 	}
-	parse := syntax.Parse
-	if code.Notebook {
-		parse = syntax.ParseNotebook
-	}
-	tree, err := parse(code.Text)
+	tree, err := parseSource(code)
 	if err != nil {
-		return nil, fmt.Errorf("parse: %w", err)
+		return nil, err
 	}
 	var list []crash.Suspect
 	within := functions{tree}

@@ -75,13 +75,9 @@ func (p *project) suspects(ctx context.Context, file crash.File) ([]crash.Suspec
 	if len(report.Findings) == 0 {
 		return nil, nil
 	}
-	parse := syntax.Parse
-	if code.Notebook {
-		parse = syntax.ParseNotebook
-	}
-	tree, err := parse(code.Text)
+	tree, err := parseSource(code)
 	if err != nil {
-		return nil, fmt.Errorf("parse: %w", err)
+		return nil, err
 	}
 	within := functions{tree}
 	var list []crash.Suspect
@@ -104,6 +100,19 @@ func (p *project) suspects(ctx context.Context, file crash.File) ([]crash.Suspec
 		list = append(list, s)
 	}
 	return list, nil
+}
+
+// parseSource is the tree of a source.
+func parseSource(code rules.Source) (*syntax.Tree, error) {
+	read := syntax.Parse
+	if code.Notebook {
+		read = syntax.ParseNotebook
+	}
+	tree, err := read(code.Text)
+	if err != nil {
+		return nil, fmt.Errorf("parse: %w", err)
+	}
+	return tree, nil
 }
 
 // place is a span as people know it: in the file, or in a cell.
