@@ -30,7 +30,7 @@ var layers = map[string][]string{
 	"analyzer/torch":    {"analyzer/text", "analyzer/syntax", "analyzer/names"},
 	"analyzer/flow":     {"analyzer/text", "analyzer/syntax", "analyzer/names", "analyzer/torch"},
 	"rules":             {"analyzer/text", "analyzer/syntax", "analyzer/names", "analyzer/torch", "analyzer/flow"},
-	"rules/config":      {"analyzer/sources", "analyzer/torch", "rules"},
+	"rules/config":      {"analyzer/names", "analyzer/sources", "analyzer/torch", "rules"},
 	"rules/failures":    {"analyzer/text", "analyzer/syntax", "analyzer/sources", "analyzer/crash", "rules", "rules/config", "rules/search"},
 	"rules/search":      {},
 	"rules/new":         {},
@@ -38,7 +38,7 @@ var layers = map[string][]string{
 	"rules/oracle":      {"rules"},
 	"report":            {"analyzer/notebook", "analyzer/sources", "analyzer/text", "rules"},
 	"analyzer/crash":    {"analyzer/text"},
-	"server":            {"analyzer/text", "analyzer/syntax", "analyzer/notebook", "analyzer/sources", "analyzer/crash", "rules", "rules/config", "rules/failures"},
+	"server":            {"analyzer/text", "analyzer/syntax", "analyzer/names", "analyzer/notebook", "analyzer/sources", "analyzer/crash", "rules", "rules/config", "rules/failures"},
 	"":                  {"analyzer/text", "analyzer/syntax", "analyzer/sources", "analyzer/crash", "rules", "rules/config", "rules/failures", "report", "server"},
 }
 

@@ -44,6 +44,8 @@ type Report struct {
 	Damaged []text.Span
 	// Silenced are the findings that comments silence, in no order that matters.
 	Silenced []Silenced
+	// Dependencies are the other files that all of this rests on.
+	Dependencies names.Dependencies
 }
 
 // Silenced is a finding that is not reported because of a comment.
@@ -156,6 +158,9 @@ func (c *Checker) Moved() {
 	c.resolver.Moved()
 }
 
+// Resolver finds where the imports of files lead.
+func (c *Checker) Resolver() *names.Resolver { return c.resolver }
+
 // Rules are the rules that c runs.
 func (c *Checker) Rules() []*Rule { return c.rules }
 
@@ -183,6 +188,7 @@ func (c *Checker) Check(ctx context.Context, src Source) (Report, error) {
 	if err != nil {
 		return Report{}, err
 	}
+	report.Dependencies = facts.Dependencies
 	lineEnd := text.LineEnd(module.Tree.Source())
 	pass := Pass{Module: module, Facts: facts, Suppressions: suppressed.list, Complete: !c.alone && len(report.Damaged) == 0}
 	for _, rule := range c.rules {

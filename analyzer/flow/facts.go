@@ -25,6 +25,8 @@ type Facts struct {
 	Loaders     []WorkerCopies
 	LastValues  []LastValue
 	Observed
+	// Dependencies are the other files that all of this rests on.
+	Dependencies names.Dependencies
 }
 
 // Location is a place in the text of a module.

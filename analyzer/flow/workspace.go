@@ -149,7 +149,7 @@ func (in *interpreter) answer(key importKey) names.Import {
 func (w *Workspace) Analyze(ctx context.Context, main *names.Module) (*Facts, error) {
 	in := &interpreter{main: main, analysis: newAnalysis(ctx, w, newSymbolTable())}
 	if !in.mayUseTorch(main, 0, map[*names.Module]bool{}) {
-		return &Facts{}, ctx.Err()
+		return &Facts{Dependencies: in.dependencies()}, ctx.Err()
 	}
 	in.initial = &state{in: in}
 	in.execution = execution{state: in.initial, frame: in.moduleFrame(main), limit: maxSteps}
@@ -159,5 +159,17 @@ func (w *Workspace) Analyze(ctx context.Context, main *names.Module) (*Facts, er
 	if err := ctx.Err(); err != nil {
 		return nil, err
 	}
-	return in.facts(), nil
+	facts := in.facts()
+	facts.Dependencies = in.dependencies()
+	return facts, nil
+}
+
+// dependencies are what the analysis rests on: what it asked the resolver, and what
+// the summaries that it used rest on, which were looked at with the same questions.
+func (a *analysis) dependencies() names.Dependencies {
+	var d names.Dependencies
+	for key, answer := range a.imports {
+		d.Add(key.from.Path, key.level, key.dotted, answer)
+	}
+	return d
 }

@@ -5,6 +5,7 @@ package names
 
 import (
 	"context"
+	"iter"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -157,41 +158,53 @@ func (r *Resolver) Resolve(ctx context.Context, from *Module, level int, dotted 
 		return Import{Name: dotted}
 	}
 	rel := filepath.Join(strings.Split(dotted, ".")...)
-	dir := filepath.Dir(from.Path)
-	root := r.loader.Root(from.Path)
-	if level > 0 {
-		for range level - 1 {
-			if dir == root {
-				return Import{Name: strings.Repeat(".", level) + dotted} // leads out of the project
-			}
-			dir = filepath.Dir(dir)
-		}
+	for dir := range r.places(from.Path, level, dotted) {
 		if m := r.load(ctx, from, dir, rel); m != nil {
 			return Import{Module: m}
 		}
-		return Import{Name: strings.Repeat(".", level) + dotted}
 	}
-	if installed[firstPart(dotted)] {
-		return Import{Name: dotted}
-	}
-	for first := true; ; first = false {
-		for _, sub := range []string{"", "src"} {
-			if m := r.load(ctx, from, filepath.Join(dir, sub), rel); m != nil {
-				return Import{Module: m}
-			}
+	return Import{Name: strings.Repeat(".", level) + dotted}
+}
+
+// places are the directories in which an import of the file at path from is looked
+// for, in order. A relative one may lead out of the project: then there are none.
+func (r *Resolver) places(from string, level int, dotted string) iter.Seq[string] {
+	return func(yield func(string) bool) {
+		if r.loader == nil || from == "" || level == 0 && installed[firstPart(dotted)] {
+			return
 		}
-		if first {
-			for _, at := range r.roots {
-				if m := r.load(ctx, from, at, rel); m != nil {
-					return Import{Module: m}
+		dir, root := filepath.Dir(from), r.loader.Root(from)
+		if level > 0 {
+			for range level - 1 {
+				if dir == root {
+					return
+				}
+				dir = filepath.Dir(dir)
+			}
+			yield(dir)
+			return
+		}
+		for at := dir; ; at = filepath.Dir(at) {
+			if !yield(at) || !yield(filepath.Join(at, "src")) {
+				return
+			}
+			if at == dir {
+				for _, given := range r.roots {
+					if !yield(given) {
+						return
+					}
 				}
 			}
+			if at == root || at == filepath.Dir(at) {
+				return
+			}
 		}
-		if dir == root || dir == filepath.Dir(dir) {
-			return Import{Name: dotted}
-		}
-		dir = filepath.Dir(dir)
 	}
+}
+
+// candidates are the files that a path in a directory may name as a module.
+func candidates(dir, rel string) []string {
+	return []string{filepath.Join(dir, rel+".py"), filepath.Join(dir, rel, "__init__.py")}
 }
 
 // installed are packages that come from the environment even where the
@@ -221,7 +234,7 @@ func (r *Resolver) load(ctx context.Context, from *Module, dir, rel string) *Mod
 		}
 	}
 	self := false
-	for _, candidate := range []string{filepath.Join(dir, rel+".py"), filepath.Join(dir, rel, "__init__.py")} {
+	for _, candidate := range candidates(dir, rel) {
 		if candidate == from.Path {
 			self = true // for another file that asks, it is an answer
 			continue

@@ -5,6 +5,7 @@ import (
 	"path/filepath"
 	"sync"
 
+	"github.com/graphleak/graphleak/analyzer/names"
 	"github.com/graphleak/graphleak/rules"
 )
 
@@ -68,6 +69,11 @@ func (c *Checker) Check(ctx context.Context, src rules.Source) (rules.Report, er
 // Imports lists the files that a source imports, as [rules.Checker.Imports] does.
 func (c *Checker) Imports(ctx context.Context, src rules.Source) ([]string, error) {
 	return c.engine(c.Config(src.Path)).Imports(ctx, src)
+}
+
+// Resolver finds where the imports of the file at path lead.
+func (c *Checker) Resolver(path string) *names.Resolver {
+	return c.engine(c.Config(path)).Resolver()
 }
 
 // Forget drops what is kept of the file at path, as [rules.Checker.Forget] does.
