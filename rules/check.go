@@ -158,8 +158,8 @@ func (c *Checker) Moved() {
 	c.resolver.Moved()
 }
 
-// Resolver finds where the imports of files lead.
-func (c *Checker) Resolver() *names.Resolver { return c.resolver }
+// Resolver finds where imports lead, whatever file they are in.
+func (c *Checker) Resolver(string) *names.Resolver { return c.resolver }
 
 // Rules are the rules that c runs.
 func (c *Checker) Rules() []*Rule { return c.rules }

@@ -4,10 +4,13 @@ import (
 	"context"
 	"runtime"
 	"runtime/debug"
+	"slices"
+	"sync"
 	"time"
 
 	"go.lsp.dev/protocol"
 
+	"github.com/graphleak/graphleak/analyzer/names"
 	"github.com/graphleak/graphleak/rules"
 	"github.com/graphleak/graphleak/rules/config"
 )
@@ -35,6 +38,10 @@ type check struct {
 	// cost is what the last complete check of the document took, as known
 	// before this one ends.
 	cost time.Duration
+
+	mu      sync.Mutex
+	reading bool     // it has begun
+	changed []string // files that have changed since
 }
 
 // outcome is what a check gave.
@@ -42,7 +49,8 @@ type outcome struct {
 	findings []rules.Finding
 	silenced []rules.Silenced
 	problems config.Problems // of a configuration file
-	skipped  string          // why the document was not checked
+	rests    names.Dependencies
+	skipped  string // why the document was not checked
 	took     time.Duration
 	err      error // the check did not come to its end
 }
@@ -103,6 +111,32 @@ func (c *check) wait(ctx context.Context) (outcome, error) {
 	return outcome{}, protocol.ErrContentModified
 }
 
+// begin notes that the check reads files from now on.
+func (c *check) begin() {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.reading = true
+}
+
+// note notes that files have changed, which the check may have read before that.
+func (c *check) note(paths []string) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.reading {
+		c.changed = append(c.changed, paths...)
+	}
+}
+
+// end gives the check its outcome. It reports whether that was out of date before
+// it was there.
+func (c *check) end(out outcome) (outdated bool) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.out, c.reading = out, false
+	close(c.ended)
+	return slices.ContainsFunc(c.changed, out.rests.On)
+}
+
 // startCheck runs the check of p beside everything else and publishes the
 // outcome, unless p is out of date by then.
 func (s *server) startCheck(view *snapshot, p *program) {
@@ -112,11 +146,17 @@ func (s *server) startCheck(view *snapshot, p *program) {
 	}
 	go func() {
 		defer c.cancel()
-		c.out = s.runCheck(c, view.checker, p)
-		close(c.ended)
+		outdated := c.end(s.runCheck(c, view.checker, p))
 		if c.out.err == nil && p.speaks() {
 			s.reports.program(view, p)
 			s.tellProblems(view)
+		}
+		if outdated {
+			s.update(func(view *snapshot) {
+				if view.programs[p.id()] == p {
+					s.checkAgain(view, []*program{p}, importDelay)
+				}
+			})
 		}
 	}()
 }
@@ -146,12 +186,13 @@ func (s *server) runCheck(c *check, checker checker, p *program) outcome {
 	case !p.python():
 		return outcome{}
 	}
+	c.begin()
 	began := time.Now()
 	report, err := s.checkSource(c.ctx, checker, p.source())
 	if err != nil {
 		return outcome{err: err}
 	}
-	out := outcome{findings: report.Findings, silenced: report.Silenced, skipped: report.Skipped}
+	out := outcome{findings: report.Findings, silenced: report.Silenced, rests: report.Dependencies, skipped: report.Skipped}
 	if len(report.Damaged) > 0 {
 		out.findings = despiteDamage(report, p.held)
 	}

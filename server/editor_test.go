@@ -18,6 +18,7 @@ import (
 	"go.lsp.dev/protocol"
 	"go.lsp.dev/uri"
 
+	"github.com/graphleak/graphleak/analyzer/names"
 	"github.com/graphleak/graphleak/rules"
 	"github.com/graphleak/graphleak/rules/config"
 	"github.com/graphleak/graphleak/rules/leaks"
@@ -326,7 +327,23 @@ func reading(c checker) reader {
 	if real, ok := c.(*rules.Checker); ok {
 		return configuredChecker(real)
 	}
+	if o, ok := c.(observed); ok {
+		return func(files rules.Files, loader *config.Loader, layer func(string) config.Layer) checker {
+			return observed{configuredChecker(rules.NewChecker(leaks.All()...))(files, loader, layer), o.around}
+		}
+	}
 	return func(rules.Files, *config.Loader, func(string) config.Layer) checker { return c }
+}
+
+// observed is a checker with something done around each check: to the real one, if
+// it is launched.
+type observed struct {
+	checker
+	around func(src rules.Source, check func() (rules.Report, error)) (rules.Report, error)
+}
+
+func (o observed) Check(ctx context.Context, src rules.Source) (rules.Report, error) {
+	return o.around(src, func() (rules.Report, error) { return o.checker.Check(ctx, src) })
 }
 
 // checkerFunc is a checker for what the real one does not do: fail and dawdle.
@@ -341,6 +358,8 @@ func (checkerFunc) Rules() []*rules.Rule { return leaks.All() }
 func (checkerFunc) Forget(string) {}
 
 func (checkerFunc) Moved() {}
+
+func (checkerFunc) Resolver(string) *names.Resolver { return names.NewResolver(names.NewDisk(nil)) }
 
 // message is what a diagnostic says.
 func message(t testing.TB, d protocol.Diagnostic) string {

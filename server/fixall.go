@@ -87,7 +87,7 @@ func (s *server) workspacePrograms(ctx context.Context, view *snapshot) ([]*repa
 	if err != nil {
 		return nil, err
 	}
-	if files, err = s.scan.relevant(ctx, view.loader, files); err != nil {
+	if files, err = s.scan.relevant(ctx, view, files); err != nil {
 		return nil, err
 	}
 	for _, path := range files {

@@ -1,13 +1,13 @@
 package server
 
 import (
-	"context"
-	"fmt"
+	"maps"
 	"os"
 	"path/filepath"
 	"strings"
-	"sync/atomic"
+	"sync"
 	"testing"
+	"time"
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
@@ -109,60 +109,93 @@ func TestImportsDoNotLeadOutOfTheWorkspaceFolders(t *testing.T) {
 	assert.Empty(t, e.diagnosticsOf(train, 1))
 }
 
-func TestOnlyWhatMayImportAChangedDocumentIsCheckedAgain(t *testing.T) {
-	var checks [3]atomic.Int32
-	paths := []string{"/project/train.py", "/project/metrics/meter.py", "/project/other.py"}
-	e := launch(t, checkerFunc(func(_ context.Context, src rules.Source) (rules.Report, error) {
-		var report rules.Report
-		for i, path := range paths {
-			if src.Path == path {
-				report.Findings = append(report.Findings, rules.Finding{Message: fmt.Sprint(checks[i].Add(1))})
-			}
-		}
-		return report, nil
-	}))
+func TestOnlyWhatRestsOnAChangedDocumentIsCheckedAgain(t *testing.T) {
+	folder := project(t, map[string]string{
+		"train.py": metered, "meter.py": "from numbers_of import number\n" + strings.Replace(leakyMeter, "+= value", "+= number(value)", 1),
+		"numbers_of.py": "def number(x):\n    return x\n", "other.py": "import torch\nimport meter\nimport numbers_of\n",
+	})
+	var mu sync.Mutex
+	checks := make(map[string]int)
+	e := launch(t, observed{checkerFunc(nil), func(src rules.Source, check func() (rules.Report, error)) (rules.Report, error) {
+		mu.Lock()
+		checks[filepath.Base(src.Path)]++
+		mu.Unlock()
+		return check()
+	}})
 	e.initialize(`{}`)
-	for i, src := range []string{"from metrics import Meter\n", "class Meter: ...\n", "meter = 1\n"} {
-		e.open(uri.File(paths[i]), 1, src)
-		e.diagnosticsOf(uri.File(paths[i]), 1)
+	at := func(name string) uri.URI { return uri.File(filepath.Join(folder, name)) }
+	for _, name := range []string{"train.py", "other.py", "numbers_of.py"} {
+		src, err := os.ReadFile(at(name).FsPath())
+		require.NoError(t, err)
+		e.open(at(name), 1, string(src))
+		e.diagnosticsOf(at(name), 1)
 	}
-	before := checks[0].Load()
-	for version := int32(2); version < 10; version++ {
-		e.change(uri.File(paths[1]), version, span(0, 0, 0, 0), "#")
+	mu.Lock()
+	before := maps.Clone(checks)
+	mu.Unlock()
+	e.change(at("numbers_of.py"), 2, span(1, 4, 1, 12), "return x.item()")
+	assert.Empty(t, e.diagnosticsOf(at("train.py"), 1), "through a file that is not open")
+	for version := int32(3); version < 10; version++ {
+		e.change(at("numbers_of.py"), version, span(0, 0, 0, 0), "#\n")
 	}
-	e.diagnosticsOf(uri.File(paths[0]), 1)
-	assert.Equal(t, before+1, checks[0].Load(), "once, when the user pauses")
-	assert.Equal(t, int32(1), checks[2].Load())
+	e.change(at("other.py"), 2, span(0, 0, 0, 0), "#\n")
+	e.diagnosticsOf(at("other.py"), 2)
+	assert.Eventually(t, func() bool {
+		mu.Lock()
+		defer mu.Unlock()
+		return checks["train.py"] >= before["train.py"]+2
+	}, patience, time.Millisecond)
+	mu.Lock()
+	defer mu.Unlock()
+	assert.Equal(t, before["train.py"]+2, checks["train.py"], "once each time that the user pauses")
 }
 
-func TestImportersAreFoundByTheNamesInImports(t *testing.T) {
-	at := func(path, src string) *program {
-		return single(openDocument(&protocol.TextDocumentItem{URI: uri.File(path), LanguageID: protocol.LanguageKindPython, Text: src}))
+func TestAFileThatAppearsIsImported(t *testing.T) {
+	folder := project(t, map[string]string{".git/HEAD": "", "train.py": metered})
+	train, meter := uri.File(filepath.Join(folder, "train.py")), uri.File(filepath.Join(folder, "meter.py"))
+	e := launch(t, rules.NewChecker(leaks.All()...))
+	e.initialize(`{}`)
+	e.open(train, 1, metered)
+	assert.Empty(t, e.diagnosticsOf(train, 1))
+	created := func(kind protocol.FileChangeType) {
+		require.NoError(t, e.server.DidChangeWatchedFiles(e.context(), &protocol.DidChangeWatchedFilesParams{Changes: []protocol.FileEvent{{URI: meter, Type: kind}}}))
 	}
-	model := at("/project/models/resnet.py", "")
-	for src, want := range map[string]bool{
-		"import models.resnet":                 true,
-		"import os, models.resnet as r":        true,
-		"from models.resnet import Net":        true,
-		"from .models import *":                true,
-		"from . import (\n  vgg,\n  resnet\n)": true,
-		"from . import vgg, \\\n  resnet":      true,
-		"if x: import resnet":                  true,
-		"import vgg\nresnet = 1":               false,
-		"import vgg\n(resnet)":                 false,
-		"from .resnet50 import Net":            false,
-		"important = resnet":                   false,
-		"":                                     false,
-	} {
-		assert.Equal(t, want, at("/project/train.py", src).mayImport(model), "%q", src)
-	}
-	assert.False(t, at("/project/train.py", "import a").mayImport(&program{}), "nothing imports what is not a file")
+	require.NoError(t, os.WriteFile(meter.FsPath(), []byte(leakyMeter), 0o600))
+	created(protocol.FileChangeTypeCreated)
+	assert.Len(t, e.diagnosticsOf(train, 1), 1)
+	require.NoError(t, os.Remove(meter.FsPath()))
+	created(protocol.FileChangeTypeDeleted)
+	assert.Empty(t, e.diagnosticsOf(train, 1))
 
-	view := new(snapshot).with(model,
-		at("/project/a.py", "import b"), at("/project/b.py", "import resnet"), at("/project/resnet_test.py", "import a\nimport b"), at("/project/c.py", ""))
-	var found []string
-	for _, p := range view.importers(model) {
-		found = append(found, p.path)
-	}
-	assert.ElementsMatch(t, []string{"/project/a.py", "/project/b.py", "/project/resnet_test.py"}, found)
+	e.open(meter, 1, leakyMeter)
+	assert.Len(t, e.diagnosticsOf(train, 1), 1, "it is there in the editor")
+	e.closeDocument(meter)
+	assert.Empty(t, e.diagnosticsOf(train, 1))
+}
+
+func TestWhatChangesDuringACheckIsNotMissed(t *testing.T) {
+	folder := project(t, map[string]string{".git/HEAD": "", "train.py": metered, "meter.py": leakyMeter})
+	train, meter := uri.File(filepath.Join(folder, "train.py")), uri.File(filepath.Join(folder, "meter.py"))
+	began, proceed := make(chan struct{}), make(chan struct{})
+	var once sync.Once
+	e := launch(t, observed{checkerFunc(nil), func(src rules.Source, check func() (rules.Report, error)) (rules.Report, error) {
+		report, err := check()
+		if src.Path == train.FsPath() {
+			once.Do(func() {
+				close(began)
+				<-proceed
+			})
+		}
+		return report, err
+	}})
+	e.initialize(`{}`)
+	e.open(meter, 1, leakyMeter)
+	e.diagnosticsOf(meter, 1)
+	e.open(train, 1, metered)
+	<-began // it has read the meter
+	e.change(meter, 2, span(uint32(strings.Count(leakyMeter, "\n")-1), 0, uint32(strings.Count(leakyMeter, "\n")), 0), "        self.sum += value.item()\n")
+	e.diagnosticsOf(meter, 2)
+	close(proceed)
+	assert.Len(t, e.diagnosticsOf(train, 1), 1)
+	assert.Empty(t, e.diagnosticsOf(train, 1))
 }

@@ -137,7 +137,7 @@ func (s *server) didChangeNotebook(params *protocol.DidChangeNotebookDocumentPar
 		return nil
 	}
 	old := view.programs[programID{id, true}]
-	p.held, p.check = held, old.check.next(s)
+	p.held, p.rests, p.check = held, old.dependencies(), old.check.next(s)
 	old.check.cancel()
 	s.put(view.withNotebook(n), p)
 	s.clearMissing(old, p)
@@ -168,7 +168,8 @@ func (s *server) didCloseNotebook(params *protocol.DidCloseNotebookDocumentParam
 	if !ok {
 		return fmt.Errorf("%s is not open", params.NotebookDocument.URI)
 	}
-	s.closed(view.withoutNotebook(n).unlinked(view.programs[programID{n.uri, true}].path), view.programs[programID{n.uri, true}])
+	p := view.programs[programID{n.uri, true}]
+	s.closed(view, view.withoutNotebook(n).unlinked(p.path), p)
 	return nil
 }
 

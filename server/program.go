@@ -2,11 +2,11 @@ package server
 
 import (
 	"path/filepath"
-	"sync"
 
 	"go.lsp.dev/protocol"
 	"go.lsp.dev/uri"
 
+	"github.com/graphleak/graphleak/analyzer/names"
 	"github.com/graphleak/graphleak/analyzer/notebook"
 	"github.com/graphleak/graphleak/analyzer/sources"
 	"github.com/graphleak/graphleak/analyzer/text"
@@ -26,13 +26,13 @@ type program struct {
 	cells *notebook.Module
 	// disk leads from the code to the JSON of a notebook that is not open, which
 	// is the one document then.
-	disk     *notebook.File
-	code     []byte
-	imported func() map[string]bool // the words of its imports
+	disk *notebook.File
+	code []byte
 
 	// held are the findings of the last version that had been checked, shifted
-	// to this one.
+	// to this one, and rests what that check rested on.
 	held  []rules.Finding
+	rests names.Dependencies
 	check *check
 }
 
@@ -76,15 +76,13 @@ func (p *program) complete() *program {
 	if p.uri.IsFile() {
 		p.path = p.uri.FsPath()
 	}
-	code := p.code
-	p.imported = sync.OnceValue(func() map[string]bool { return importedNames(code) })
 	return p
 }
 
 // again is the same version, that check is to check again.
 func (p *program) again(check *check) *program {
 	again := *p
-	again.held = p.findings()
+	again.held, again.rests = p.findings(), p.dependencies()
 	again.check = check
 	return &again
 }
@@ -95,6 +93,14 @@ func (p *program) findings() []rules.Finding {
 		return out.findings
 	}
 	return p.held
+}
+
+// dependencies are the other files that the newest known findings rest on.
+func (p *program) dependencies() names.Dependencies {
+	if out, ok := p.check.outcome(); ok && out.err == nil {
+		return out.rests
+	}
+	return p.rests
 }
 
 // source is the program as a checker takes it.

@@ -1,62 +1,49 @@
 package server
 
 import (
+	"cmp"
 	"context"
 	"maps"
-	"path/filepath"
-	"regexp"
-	"strings"
+	"math"
+	"slices"
 	"sync"
 
 	"golang.org/x/sync/errgroup"
 
+	"github.com/graphleak/graphleak/analyzer/names"
 	"github.com/graphleak/graphleak/analyzer/sources"
 	"github.com/graphleak/graphleak/rules"
-	"github.com/graphleak/graphleak/rules/config"
 )
 
 // Most files of a large workspace have nothing to do with PyTorch. To read them
 // costs little, to parse them a hundred times more. So the files to check are
-// told by their texts: those that mention PyTorch, and those that may import one
-// of these. Which file an import may read is told by the names in it, as for open
-// documents, but here by the last part of a path alone: what matters is that no
-// file is left out that the checker would not skip.
+// told by their texts: those that mention PyTorch, and those that import one of
+// these.
 
 // importDepth is how many imports lead at most from a file that is checked to
 // one that mentions PyTorch. It is no less than that of the checker.
 const importDepth = 3
 
-var relativeImport = regexp.MustCompile(`(?m)^\s*from\s*\.`)
-
-// relevant are those of files in which a check may find something, in the same
-// order.
-func (c *scanner) relevant(ctx context.Context, loader *config.Loader, files []string) ([]string, error) {
+// relevant are those of files in which a check may find something: first what open
+// programs import, directly and then through others, and the rest in the order of
+// files.
+func (c *scanner) relevant(ctx context.Context, view *snapshot, files []string) ([]string, error) {
 	var mu sync.Mutex
-	keep := make([]bool, len(files))
-	importers := make(map[string][]int) // the files that have a word in an import
+	keep := make(map[string]bool)
+	index := names.NewIndex()
 	group, reading := errgroup.WithContext(ctx)
 	group.SetLimit(maxChecks())
-	for i, path := range files {
+	for _, path := range files {
 		group.Go(func() error {
 			if err := c.server.foreground.wait(reading); err != nil {
 				return err
 			}
 			source, err := sources.Load(path)
-			mentions := err != nil || rules.MentionsTorch(source.Code) // the check says what is wrong
-			words := importedNames(source.Code)
-			mentions = mentions || loader.For(path).ClaimsAny(words)
-			if relativeImport.Match(source.Code) {
-				words = maps.Clone(words)
-				for dir, up := filepath.Dir(path), 0; up < importDepth; dir, up = filepath.Dir(dir), up+1 {
-					words[filepath.Base(dir)] = true
-				}
-			}
-			mu.Lock()
-			defer mu.Unlock()
-			keep[i] = mentions
-			for word := range words {
-				word = strings.Clone(word) // not the text that it is from
-				importers[word] = append(importers[word], i)
+			index.Add(path, source.Code, view.checker.Resolver(path))
+			if err != nil || rules.MentionsTorch(source.Code) || view.loader.For(path).ClaimsAny(index.Asks(path)) {
+				mu.Lock()
+				keep[path] = true // if it cannot be read the check says why
+				mu.Unlock()
 			}
 			return nil
 		})
@@ -64,19 +51,11 @@ func (c *scanner) relevant(ctx context.Context, loader *config.Loader, files []s
 	if err := group.Wait(); err != nil {
 		return nil, err
 	}
-	var latest []int
-	for i := range files {
-		if keep[i] {
-			latest = append(latest, i)
-		}
-	}
+	latest := slices.Collect(maps.Keys(keep))
 	for range importDepth {
-		var next []int
-		for _, i := range latest {
-			if sources.IsNotebook(files[i]) {
-				continue // nothing imports it
-			}
-			for _, importer := range importers[importName(files[i])] {
+		var next []string
+		for _, path := range latest {
+			for _, importer := range index.Importers(path) {
 				if !keep[importer] {
 					keep[importer] = true
 					next = append(next, importer)
@@ -85,20 +64,39 @@ func (c *scanner) relevant(ctx context.Context, loader *config.Loader, files []s
 		}
 		latest = next
 	}
-	var out []string
-	for i, path := range files {
-		if keep[i] {
-			out = append(out, path)
-		}
-	}
+	out := slices.DeleteFunc(slices.Clone(files), func(path string) bool { return !keep[path] })
+	distance := fromOpen(view, index)
+	slices.SortStableFunc(out, func(a, b string) int { return cmp.Compare(distance(a), distance(b)) })
 	return out, nil
 }
 
-// importName is the word by which an import names the file at path.
-func importName(path string) string {
-	name := strings.TrimSuffix(filepath.Base(path), filepath.Ext(path))
-	if name == "__init__" {
-		return filepath.Base(filepath.Dir(path))
+// fromOpen is how many imports lead from open programs to a file.
+func fromOpen(view *snapshot, index *names.Index) func(path string) int {
+	distance := make(map[string]int)
+	var latest []string
+	for _, p := range view.programs {
+		if p.path != "" && p.python() {
+			index.Add(p.path, p.code, view.checker.Resolver(p.path))
+			distance[p.path] = 0
+			latest = append(latest, p.path)
+		}
 	}
-	return name
+	for at := 1; len(latest) > 0; at++ {
+		var next []string
+		for _, importer := range latest {
+			for _, path := range index.Imports(importer) {
+				if _, known := distance[path]; !known {
+					distance[path] = at
+					next = append(next, path)
+				}
+			}
+		}
+		latest = next
+	}
+	return func(path string) int {
+		if at, ok := distance[path]; ok {
+			return at
+		}
+		return math.MaxInt
+	}
 }

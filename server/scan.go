@@ -11,6 +11,7 @@ import (
 
 	"go.lsp.dev/uri"
 
+	"github.com/graphleak/graphleak/analyzer/names"
 	"github.com/graphleak/graphleak/analyzer/sources"
 )
 
@@ -27,9 +28,10 @@ type scanner struct {
 	queue   []string // files to check, the next one first
 	queued  map[string]bool
 	running int
-	checked int                        // since the queue was empty
-	known   map[string]map[string]bool // the words of the imports of each file that was checked
-	done    chan struct{}              // closed when nothing is left to do
+	checked int                           // since the queue was empty
+	known   map[string]names.Dependencies // of each file that was checked
+	changed map[string][]string           // of each file that is being checked, others that have changed since
+	done    chan struct{}                 // closed when nothing is left to do
 
 	// checker is what files are checked with. A checker keeps all that it has
 	// read, which for a large workspace is too much, so from time to time another
@@ -47,7 +49,7 @@ type scanner struct {
 }
 
 func newScanner(s *server) *scanner {
-	c := &scanner{server: s, queued: make(map[string]bool), known: make(map[string]map[string]bool), done: make(chan struct{})}
+	c := &scanner{server: s, queued: make(map[string]bool), known: make(map[string]names.Dependencies), changed: make(map[string][]string), done: make(chan struct{})}
 	close(c.done)
 	c.ctx, c.cancel = context.WithCancel(s.ctx)
 	return c
@@ -145,15 +147,26 @@ func (c *scanner) update(ctx context.Context, path string) {
 	if _, open := view.file(path); open || view.isOpen(uri.File(path)) {
 		return
 	}
+	c.mu.Lock()
+	c.changed[path] = nil
+	c.mu.Unlock()
 	p, err := c.load(ctx, view, path)
+	c.mu.Lock()
+	changed := c.changed[path]
+	delete(c.changed, path)
+	c.mu.Unlock()
 	switch {
 	case ctx.Err() != nil:
 	case err != nil:
 		c.forget(view, path)
 	default:
+		rests := p.dependencies()
 		c.mu.Lock()
-		c.known[path] = p.imported()
+		c.known[path] = rests
 		c.mu.Unlock()
+		if slices.Contains(changed, path) || slices.ContainsFunc(changed, rests.On) {
+			c.add([]string{path}, true)
+		}
 		c.server.reports.file(view, p.uri, newReport(nil, view.diagnostics(p.part(0))))
 		c.server.tellProblems(view)
 	}
@@ -189,7 +202,7 @@ func (c *scanner) load(ctx context.Context, view *snapshot, path string) (*progr
 	if took := time.Since(began); took > slow {
 		c.server.log.infof("checking %s took %v", path, took.Round(time.Millisecond))
 	}
-	p.check = ended(outcome{findings: rep.Findings, skipped: rep.Skipped})
+	p.check = ended(outcome{findings: rep.Findings, rests: rep.Dependencies, skipped: rep.Skipped})
 	return p, nil
 }
 
@@ -228,7 +241,7 @@ func (c *scanner) check(ctx context.Context, view *snapshot, path string) (repor
 }
 
 // touched has files that were changed checked again if they were before or if
-// the whole workspace is kept checked, and with them what may import them.
+// the whole workspace is kept checked, and with them what rests on them.
 func (c *scanner) touched(view *snapshot, paths []string) {
 	roots := view.roots()
 	c.mu.Lock()
@@ -239,10 +252,13 @@ func (c *scanner) touched(view *snapshot, paths []string) {
 			again = append(again, path)
 		}
 	}
-	for path, words := range c.known {
-		if !slices.Contains(again, path) && slices.ContainsFunc(paths, func(changed string) bool { return namesFile(words, changed) }) {
+	for path, rests := range c.known {
+		if !slices.Contains(again, path) && slices.ContainsFunc(paths, rests.On) {
 			again = append(again, path)
 		}
+	}
+	for path := range c.changed {
+		c.changed[path] = append(c.changed[path], paths...)
 	}
 	c.mu.Unlock()
 	c.add(again, true)

@@ -253,7 +253,9 @@ func TestFilesAwayFromPyTorchAreNotParsed(t *testing.T) {
 	slices.Sort(all)
 	ctx, cancel := context.WithCancel(t.Context())
 	c := &scanner{server: &server{ctx: ctx}}
-	found, err := c.relevant(ctx, config.NewLoader(leaks.All()), all)
+	loader := config.NewLoader(leaks.All())
+	view := &snapshot{loader: loader, checker: configuredChecker(rules.NewChecker(leaks.All()...))(rules.Files{}, loader, func(string) config.Layer { return config.Layer{} })}
+	found, err := c.relevant(ctx, view, all)
 	require.NoError(t, err)
 	var names []string
 	for _, path := range found {
@@ -263,7 +265,13 @@ func TestFilesAwayFromPyTorchAreNotParsed(t *testing.T) {
 	}
 	assert.Equal(t, []string{"fit.py", "main.py", "model.py", "models/__init__.py", "models/plain.py", "other.py", "run.py", "train.ipynb", "train.py"}, names)
 
+	run := single(openDocument(&protocol.TextDocumentItem{URI: uri.File(filepath.Join(folder, "run.py")), LanguageID: protocol.LanguageKindPython, Text: "import train"}))
+	found, err = c.relevant(ctx, view.with(run), all)
+	require.NoError(t, err)
+	require.Len(t, found, 9)
+	assert.Equal(t, []string{"run.py", "train.py", "model.py", "fit.py"}, []string{filepath.Base(found[0]), filepath.Base(found[1]), filepath.Base(found[2]), filepath.Base(found[3])}, "what is open, and its imports, come first")
+
 	cancel()
-	_, err = c.relevant(ctx, config.NewLoader(leaks.All()), all)
+	_, err = c.relevant(ctx, view, all)
 	require.Error(t, err)
 }

@@ -35,6 +35,7 @@ import (
 	"go.lsp.dev/jsonrpc2"
 	"go.lsp.dev/protocol"
 
+	"github.com/graphleak/graphleak/analyzer/names"
 	"github.com/graphleak/graphleak/rules"
 	"github.com/graphleak/graphleak/rules/config"
 )
@@ -52,6 +53,8 @@ type checker interface {
 	Rules() []*rules.Rule
 	Forget(path string)
 	Moved()
+	// Resolver finds where the imports of the file at path lead.
+	Resolver(path string) *names.Resolver
 }
 
 // Why Serve returned although nobody asked it to, as the protocol wants to be

@@ -45,10 +45,10 @@ func (s *server) checkAgain(view *snapshot, again []*program, delay time.Duratio
 }
 
 // put makes view with p, a new version or a new program, the newest snapshot
-// and has p checked, and later what may import it.
+// and has p checked, and later what imports it.
 func (s *server) put(view *snapshot, p *program) {
 	view = view.with(p)
-	s.checkAgain(view, view.importers(p), importDelay)
+	s.checkAgain(view, view.affected(view.pathsOf(p)), importDelay)
 	s.startCheck(view, p)
 }
 
@@ -63,20 +63,21 @@ func (s *server) didOpen(params *protocol.DidOpenTextDocumentParams) error {
 	if before, ok := view.programs[p.id()]; ok {
 		before.check.cancel() // opened twice: the client forgot to close it
 	}
-	s.put(s.lookingAgain(view.linked(p.path), p.path), p)
+	s.moved(view, p)
+	s.put(view.linked(p.path), p)
 	return nil
 }
 
-// lookingAgain is view with a checker that does not know where imports lead, if
-// the file at path is, or was, in the client only.
-func (s *server) lookingAgain(view *snapshot, path string) *snapshot {
-	if path == "" {
-		return view
+// moved has checkers look again where imports lead, if p is, or was, in the client
+// only.
+func (s *server) moved(view *snapshot, p *program) {
+	if p.path == "" {
+		return
 	}
-	if _, err := os.Stat(path); err == nil {
-		return view
+	if _, err := os.Stat(p.path); err != nil {
+		view.checker.Moved()
+		s.scan.moved()
 	}
-	return s.anew(view)
 }
 
 // didChange makes the next version of a document. The check of the version
@@ -92,7 +93,7 @@ func (s *server) didChange(params *protocol.DidChangeTextDocumentParams) error {
 		return err
 	}
 	p := single(doc)
-	p.held = shifted(before.findings(), before.part(0), edits)
+	p.held, p.rests = shifted(before.findings(), before.part(0), edits), before.dependencies()
 	p.check = before.check.next(s)
 	before.check.cancel()
 	s.put(view, p)
@@ -105,15 +106,17 @@ func (s *server) didSave(params *protocol.DidSaveTextDocumentParams) error {
 	return nil
 }
 
-// saved checks all programs but the one that was saved again. They may import it
-// through files that are not open, and what else changed on disk is seen, too.
+// saved checks what imports the file that was saved. Clients that watch no files
+// have no other way to tell of changes: there all other programs are checked.
 func (s *server) saved(id uri.URI) {
 	view := s.session.snapshot()
 	if s.reconfigured(view) {
 		view = s.anew(view)
 		s.scan.anew()
 	}
-	s.checkAgain(view, view.files(func(p *program) bool { return p.uri != id }), 0)
+	if !view.client.watchesFiles {
+		s.checkAgain(view, view.files(func(p *program) bool { return p.uri != id }), 0)
+	}
 	if id.IsFile() {
 		s.scan.touched(view, []string{id.FsPath()})
 	}
@@ -126,14 +129,15 @@ func (s *server) didClose(params *protocol.DidCloseTextDocumentParams) error {
 	if !ok {
 		return fmt.Errorf("%s is not open", params.TextDocument.URI)
 	}
-	s.closed(s.lookingAgain(view.without(p.id()).unlinked(p.path), p.path), p)
+	s.moved(view, p)
+	s.closed(view, view.without(p.id()).unlinked(p.path), p)
 	return nil
 }
 
-// closed is what follows when p is closed, which view is without.
-func (s *server) closed(view *snapshot, p *program) {
+// closed is what follows when p, which was open in before, is closed in view.
+func (s *server) closed(before, view *snapshot, p *program) {
 	p.check.cancel()
-	s.checkAgain(view, view.importers(p), importDelay)
+	s.checkAgain(view, view.affected(before.pathsOf(p)), importDelay)
 	if p.path != "" {
 		view.checker.Forget(p.path)
 	}

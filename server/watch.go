@@ -131,17 +131,9 @@ func (s *server) filesChanged(paths []string, moved bool) {
 		view.checker.Moved()
 		s.scan.moved()
 	}
-	again := view.files(func(p *program) bool {
-		return configured || moved && folders || slices.ContainsFunc(paths, func(path string) bool {
-			return path != p.path && namesFile(p.imported(), path)
-		})
-	})
-	for i := 0; i < len(again); i++ { // and what imports those
-		for _, p := range view.importers(again[i]) {
-			if !slices.Contains(again, p) {
-				again = append(again, p)
-			}
-		}
+	again := view.affected(paths)
+	if configured || moved && folders {
+		again = view.files(func(*program) bool { return true })
 	}
 	s.checkAgain(view, again, fileDelay)
 	if configured || moved && folders {

@@ -1,9 +1,7 @@
 package server
 
 import (
-	"cmp"
 	"context"
-	"maps"
 	"os"
 	"slices"
 	"time"
@@ -11,8 +9,7 @@ import (
 	"github.com/graphleak/graphleak/analyzer/sources"
 )
 
-// list is the files of the workspace that are not open, those that open programs
-// may import first.
+// list is the Python files and notebooks of the workspace.
 func (c *scanner) list(ctx context.Context, view *snapshot) ([]string, error) {
 	roots := slices.DeleteFunc(view.roots(), func(root string) bool {
 		_, err := os.Stat(root)
@@ -22,19 +19,6 @@ func (c *scanner) list(ctx context.Context, view *snapshot) ([]string, error) {
 	if err != nil {
 		return nil, err
 	}
-	imported := make(map[string]bool)
-	for _, p := range view.programs {
-		if p.python() {
-			maps.Copy(imported, p.imported())
-		}
-	}
-	rank := func(path string) int {
-		if namesFile(imported, path) {
-			return 0
-		}
-		return 1
-	}
-	slices.SortStableFunc(listing.Files, func(a, b string) int { return cmp.Compare(rank(a), rank(b)) })
 	return listing.Files, nil
 }
 
@@ -52,7 +36,7 @@ func (c *scanner) all(ctx context.Context, view *snapshot, tell func(done, total
 		return scanResult{}, err
 	}
 	listed := len(files)
-	if files, err = c.relevant(ctx, view.loader, files); err != nil {
+	if files, err = c.relevant(ctx, view, files); err != nil {
 		return scanResult{}, err
 	}
 	c.prune(view, files)

@@ -77,6 +77,28 @@ func (x *Index) Importers(path string) []string {
 	return out
 }
 
+// Imports are the files that the imports of the file at path lead to, in their
+// order.
+func (x *Index) Imports(path string) []string {
+	x.mu.RLock()
+	defer x.mu.RUnlock()
+	file := x.files[path]
+	var out []string
+	for _, name := range file.imports {
+		if found := x.find(path, file.resolver, name); found != "" && !slices.Contains(out, found) {
+			out = append(out, found)
+		}
+	}
+	return out
+}
+
+// Asks are the names in the imports of the file at path.
+func (x *Index) Asks(path string) []ImportedName {
+	x.mu.RLock()
+	defer x.mu.RUnlock()
+	return x.files[path].imports
+}
+
 // find is the file that an import of another leads to, empty for a library.
 func (x *Index) find(from string, resolver *Resolver, name ImportedName) string {
 	rel := filepath.Join(strings.Split(name.Dotted, ".")...)

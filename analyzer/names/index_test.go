@@ -55,6 +55,10 @@ func TestImportersOfAFile(t *testing.T) {
 	assert.Equal(t, []string{"notebooks/explore.py", "src/pkg/part.py"}, importers("src/pkg/__init__.py"))
 	assert.Empty(t, importers("train.py"))
 
+	assert.Equal(t, []string{at("net/blocks.py")}, index.Imports(at("tools/run.py")))
+	assert.Equal(t, []string{at("net/__init__.py"), at("net/blocks.py"), at("meters.py")}, index.Imports(at("train.py")))
+	assert.Equal(t, []ImportedName{{0, "net.blocks"}, {0, "other.meters"}}, index.Asks(at("tools/run.py")))
+
 	index.Remove(at("tools/meters.py"))
 	assert.Equal(t, []string{"net/meters.py", "tools/plot.py", "train.py"}, importers("meters.py"), "the nearer one is gone")
 	index.Add(at("tools/plot.py"), []byte("import net.layers"), resolver)

@@ -73,7 +73,7 @@ func (c *Checker) Imports(ctx context.Context, src rules.Source) ([]string, erro
 
 // Resolver finds where the imports of the file at path lead.
 func (c *Checker) Resolver(path string) *names.Resolver {
-	return c.engine(c.Config(path)).Resolver()
+	return c.engine(c.Config(path)).Resolver(path)
 }
 
 // Forget drops what is kept of the file at path, as [rules.Checker.Forget] does.

@@ -18,6 +18,7 @@ import (
 
 	"github.com/pelletier/go-toml/v2"
 
+	"github.com/graphleak/graphleak/analyzer/names"
 	"github.com/graphleak/graphleak/analyzer/torch"
 	"github.com/graphleak/graphleak/rules"
 )
@@ -150,12 +151,14 @@ func (c *Config) Equal(other *Config) bool {
 	return c.Path == other.Path && reflect.DeepEqual(c.options, other.options)
 }
 
-// ClaimsAny reports whether there is a contract for something in one of the
-// packages.
-func (c *Config) ClaimsAny(packages map[string]bool) bool {
+// ClaimsAny reports whether there is a contract for something in a package that is
+// imported.
+func (c *Config) ClaimsAny(imports []names.ImportedName) bool {
 	return slices.ContainsFunc(c.claims, func(claim torch.Claim) bool {
 		first, _, _ := strings.Cut(claim.Name, ".")
-		return packages[first]
+		return slices.ContainsFunc(imports, func(name names.ImportedName) bool {
+			return name.Level == 0 && (name.Dotted == first || strings.HasPrefix(name.Dotted, first+"."))
+		})
 	})
 }
 
