@@ -2,6 +2,7 @@ package main
 
 import (
 	"fmt"
+	"maps"
 	"slices"
 	"strconv"
 	"strings"
@@ -35,13 +36,15 @@ type measurement struct {
 // An entry is a part of a program that was run by itself.
 type entry struct {
 	Name     string                 `json:"entry"`
-	Error    string                 `json:"error"` // why it could not be run
-	Grows    string                 `json:"grows"` // why it may grow in a way that no rule is about
+	Error    string                 `json:"error"`  // why it could not be run
+	Called   bool                   `json:"called"` // by others of the program
+	Grows    string                 `json:"grows"`  // why it may grow in a way that no rule is about
 	Plain    *measurement           `json:"plain"`
-	Rest     *measurement           `json:"rest"`   // what keeps is cut
-	Cut      *measurement           `json:"cut"`    // what costs a peak as well
-	Cycles   *measurement           `json:"cycles"` // Rest without garbage collections
-	Alone    map[string]measurement `json:"alone"`
+	Rest     *measurement           `json:"rest"`    // what keeps is cut
+	Cut      *measurement           `json:"cut"`     // what costs a peak as well
+	Cycles   *measurement           `json:"cycles"`  // Rest without garbage collections
+	Alone    map[string]measurement `json:"alone"`   // all cut but one place
+	Without  map[string]measurement `json:"without"` // only that place cut
 	Long     *measurement           `json:"long"`
 	Variants map[string]measurement `json:"variants"`
 }
@@ -113,6 +116,12 @@ func judge(p program, a answer) verdict {
 // judgeRest asks that nothing grows in an entry but what was found, or what its
 // fixture says of it.
 func judgeRest(e entry) claim {
+	if e.Long.Error != "" {
+		return claim{state: notMeasured, text: e.Long.Error}
+	}
+	if len(e.Plain.Growth) == 0 {
+		return claim{state: notMeasured, text: "no loop is long enough"}
+	}
 	why := grows(*e.Long)
 	for _, after := range e.Variants {
 		if why != "" && len(e.Alone) > 0 && after.Error == "" && after.Long != nil && grows(*after.Long) == "" {
@@ -120,17 +129,38 @@ func judgeRest(e entry) claim {
 		}
 	}
 	if e.Grows == "" && why != "" {
+		if rest := maps.Clone(e.Long.Growth); e.Called {
+			delete(rest, "calls")
+			if grows(measurement{Growth: rest, Freed: e.Long.Freed}) == "" {
+				return claim{state: notMeasured, text: "what it adds, those who call it have to end"}
+			}
+		}
 		return claim{state: refuted, text: why}
+	}
+	for loop := range e.Rest.Growth {
+		if _, ok := e.Long.Growth[loop]; !ok && e.Grows == "" && grows(only(*e.Rest, loop)) != "" {
+			return claim{state: notMeasured, text: "loop " + loop + " ends before it can be said whether it goes on to grow"}
+		}
 	}
 	return claim{state: proven}
 }
 
+// only is a measurement of one loop.
+func only(m measurement, loop string) measurement {
+	return measurement{Growth: map[string]counts{loop: m.Growth[loop]}, Freed: m.Freed}
+}
+
 // judgeFinding asks whether what a finding says is kept grows when its place
-// alone is left, and not when that is cut too. One entry that shows it is enough.
+// alone is left, and not when that is cut too; or grows in the program as it is, and
+// not when its place alone is cut: what it keeps may be what others make. One entry
+// that shows it is enough.
 func judgeFinding(f rules.Finding, at place, a answer) claim {
 	c := claim{rule: f.Code, state: notReached}
-	if at.Cut == "" || !slices.Contains(a.Places, at.ID) {
-		return claim{rule: f.Code, state: notMeasured}
+	switch {
+	case at.Cut == "":
+		return claim{rule: f.Code, state: notMeasured, text: "nothing here shows what it is about"}
+	case !slices.Contains(a.Places, at.ID):
+		return claim{rule: f.Code, state: notMeasured, text: "no expression stands for its place"}
 	}
 	for _, e := range a.Entries {
 		alone, ok := e.Alone[strconv.Itoa(at.ID)]
@@ -145,20 +175,27 @@ func judgeFinding(f rules.Finding, at place, a answer) claim {
 			without = e.Cycles
 		}
 		if alone.Error == noEnd || without.Error == noEnd {
+			c.text += "; " + e.Name + ": " + noEnd
 			continue
 		}
 		why := doubt(f, alone, *without)
+		if only, ok := e.Without[strconv.Itoa(at.ID)]; ok && why != "" && doubt(f, *e.Plain, only) == "" {
+			why = ""
+		}
 		if why == "" {
 			return claim{rule: f.Code, state: proven}
 		}
 		if at.Cycle && doubt(f, alone, measurement{}) == "" {
 			// It grows, and so it does with a copy stored: what is returned is the copy.
-			return claim{rule: f.Code, state: notMeasured}
+			return claim{rule: f.Code, state: notMeasured, text: "what is returned keeps it as well"}
 		}
 		c.state = refuted
 		c.text += "; " + e.Name + ": " + why
 	}
 	c.text = strings.TrimPrefix(c.text, "; ")
+	if c.text == "" {
+		c.text = "nothing that runs comes there"
+	}
 	return c
 }
 
@@ -236,7 +273,7 @@ func judgeFix(p program, e entry, label string, after measurement) claim {
 	c := claim{rule: p.rule, state: proven, text: fmt.Sprintf("%s %s, %s: ", p.Name, e.Name, label)}
 	switch {
 	case after.Error == noEnd || e.Plain.Error == noEnd: // on a busy machine
-		c.state = notReached
+		c.state, c.text = notReached, c.text+noEnd
 	case after.Error != "" && after.Error != e.Plain.Error:
 		c.state, c.text = refuted, c.text+after.Error
 	case after.Same != "bits" && after.Same != "close" && e.Plain.Error == "":

@@ -71,7 +71,64 @@ func TestJudgeTakesTheEntryThatShowsIt(t *testing.T) {
 	a.Entries = []entry{{Name: "step", Error: "NoStandIn"}}
 	v = judge(p, a)
 	assert.Equal(t, notReached, v.findings[0].state)
+	assert.Contains(t, v.findings[0].text, "nothing that runs comes there")
 	assert.Equal(t, []string{"a.py step: NoStandIn"}, v.notRun)
+}
+
+func TestJudgeTakesWhatOthersMake(t *testing.T) {
+	p := program{
+		Name:     "a.py",
+		Findings: []place{{ID: 3, Cut: "detach"}},
+		findings: []rules.Finding{{Code: "GL102", Keeps: rules.Graph, Memory: rules.Device}},
+	}
+	flat, growing := measurement{}, measurement{Growth: map[string]counts{"1": {8, 964, 944}}}
+	e := entry{Plain: &growing, Rest: &flat, Cut: &flat, Long: &flat, Alone: map[string]measurement{"3": flat}}
+	for _, tt := range []struct {
+		name string
+		only measurement // the place is cut
+		want state
+	}{
+		{"a list of sums, each with the graphs that the sum keeps", flat, proven},
+		{"a list of what another one keeps as well", growing, refuted},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			e.Without = map[string]measurement{"3": tt.only}
+			assert.Equal(t, tt.want, judge(p, answer{Places: []int{3}, Entries: []entry{e}}).findings[0].state)
+		})
+	}
+}
+
+func TestJudgeRest(t *testing.T) {
+	growing := func(loops ...string) *measurement {
+		m := &measurement{Growth: map[string]counts{}}
+		for _, loop := range loops {
+			m.Growth[loop] = counts{8, 964, 944}
+		}
+		return m
+	}
+	flat := &measurement{Growth: map[string]counts{"1": {}}}
+	for _, tt := range []struct {
+		name string
+		e    entry
+		want state
+	}{
+		{"nothing grows", entry{Plain: flat, Rest: flat, Long: flat}, proven},
+		{"a graph grows", entry{Plain: growing("1"), Rest: growing("1"), Long: growing("1")}, refuted},
+		{"and is said to", entry{Plain: growing("1"), Rest: growing("1"), Long: growing("1"), Grows: "one computation"}, proven},
+		{"it is emptied later", entry{Plain: growing("1"), Rest: growing("1"), Long: flat}, proven},
+		{"a loop that is too short to tell", entry{Plain: growing("2"), Rest: growing("2"), Long: flat}, notMeasured},
+		{"no loop", entry{Plain: &measurement{}, Rest: &measurement{}, Long: &measurement{}}, notMeasured},
+		{"it fails", entry{Plain: flat, Rest: flat, Long: &measurement{Error: "ValueError: no"}}, notMeasured},
+		{"its callers empty it", entry{Plain: growing("calls"), Rest: growing("calls"), Long: growing("calls"), Called: true}, notMeasured},
+		{"nobody empties it", entry{Plain: growing("calls"), Rest: growing("calls"), Long: growing("calls")}, refuted},
+		{"its own loop grows", entry{Plain: growing("1", "calls"), Rest: growing("1", "calls"), Long: growing("1", "calls"), Called: true}, refuted},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			c := judgeRest(tt.e)
+			assert.Equal(t, tt.want, c.state, c.text)
+			assert.Equal(t, tt.want == proven, c.text == "", "whatever is not shown has a reason")
+		})
+	}
 }
 
 func TestJudgeFix(t *testing.T) {

@@ -49,19 +49,15 @@ func summarize(verdicts []verdict) report {
 			switch c.state {
 			case proven:
 				t.Proven++
-			case refuted:
-				r.refuted = append(r.refuted, c.text)
 			case notReached:
 				t.NotReached++
-				r.notRun = append(r.notRun, c.text+"not reached")
 			case notMeasured:
 				t.NotMeasured++
 			}
+			r.note(c)
 		}
 		for _, c := range v.flat {
-			if c.state == refuted {
-				r.refuted = append(r.refuted, c.text)
-			}
+			r.note(c)
 		}
 		for _, c := range v.silent {
 			of(c.rule).Silent++
@@ -70,9 +66,7 @@ func summarize(verdicts []verdict) report {
 		for _, c := range slices.Concat(v.fixes[safeFixes], v.fixes[otherFixes]) {
 			of(c.rule).SafeFixes++
 			of(c.rule).SafeSame += holds(c)
-			if c.state == refuted {
-				r.refuted = append(r.refuted, c.text)
-			}
+			r.note(c)
 		}
 		for _, c := range v.fixes[allFixes] {
 			of(c.rule).AllFixes++
@@ -83,6 +77,16 @@ func summarize(verdicts []verdict) report {
 		}
 	}
 	return r
+}
+
+// note keeps what does not hold, and what is not known to.
+func (r *report) note(c claim) {
+	switch c.state {
+	case refuted:
+		r.refuted = append(r.refuted, c.text)
+	case notReached, notMeasured:
+		r.notRun = append(r.notRun, c.text+" ("+string(c.state)+")")
+	}
 }
 
 func holds(c claim) int {
@@ -104,7 +108,7 @@ func (r report) print(out io.Writer, verbose bool) {
 	list(out, "not as claimed:", r.refuted)
 	list(out, "unsafe fixes that change something:", r.doubts)
 	if verbose {
-		list(out, "not run:", r.notRun)
+		list(out, "not known:", r.notRun)
 	}
 }
 

@@ -17,6 +17,8 @@ import json
 import os
 import random
 import re
+import resource
+import select
 import signal
 import sys
 import time
@@ -33,7 +35,8 @@ import standins
 import watch
 
 SHORT, LONG = 12, 360  # iterations compared; the longer one when a short run grows
-SECONDS = 10  # for one run, which may wait for something for ever
+TRIAL = 3  # iterations when trying out what an entry needs
+SECONDS, CPU_SECONDS = 20, 6  # for one run, which may wait for something for ever
 NO_END = "no end after some seconds"
 TRIES = 8  # shapes of one scene
 
@@ -44,7 +47,8 @@ class Program:
         self.folder, self.package = request.get("folder", ""), request.get("package", "")
         self.places = [marks.Place(f) for f in request["findings"]]
         self.tree = marks.marked(self.source, self.places)
-        self.code = compile(self.tree, self.name, "exec")
+        self.script = compile(self.tree, self.name, "exec")
+        self.definitions = compile(_definitions(self.tree), self.name, "exec")
         self.comments = _comments(self.source)
         self.free = _free_names(self.tree)
 
@@ -59,6 +63,11 @@ class Program:
                 if isinstance(node, ast.ClassDef) and "run" not in self.comments.get(line, ()):
                     yield from ((f"{node.name}.{method}", line) for method in self.methods(node))
 
+    def called(self, entry):
+        """Whether others of the program name an entry."""
+        others = (node for node in self.tree.body if getattr(node, "name", None) != entry)
+        return any(isinstance(n, ast.Name) and n.id == entry for node in others for n in ast.walk(node))
+
     def methods(self, cls):
         """Of a class with findings, the methods that others may call."""
         if any(cls.lineno <= p.start[0] <= cls.end_lineno for p in self.places):
@@ -71,6 +80,12 @@ class Program:
         """The places to cut: all but one, with or without those that only cost a
         peak."""
         return {p.id: p.cut for p in self.places if p.id != but and p.cut and (peaks or not p.peak)}
+
+
+def _definitions(tree):
+    """What functions and classes of a module may need of it: all but its loops."""
+    loops = (ast.For, ast.AsyncFor, ast.While)
+    return ast.Module([node for node in tree.body if not isinstance(node, loops)], tree.type_ignores)
 
 
 def _comments(source):
@@ -114,12 +129,13 @@ class Run:
                 vars(module)[name] = cast.by_name(name)
             except scenes.NoStandIn:
                 continue
+        if self.entry != "script":
+            exec(self.program.definitions, vars(module))
+        self.watch.start()
         try:
-            self.watch.backward()
-            exec(self.program.code, vars(module))
-            if self.entry != "script":
-                self.watch.growth.clear()
-                self.watch.visits.clear()
+            if self.entry == "script":
+                exec(self.program.script, vars(module))
+            else:
                 self.call(module, cast)
         except watch.Enough:
             pass
@@ -228,21 +244,39 @@ def forked(work):
     child = os.fork()
     if child:
         os.close(writer)
-        with os.fdopen(reader) as f:
-            text = f.read()
-        os.waitpid(child, 0)
+        try:
+            text = _line(reader, time.monotonic() + SECONDS)
+        finally:
+            os.close(reader)
+            with contextlib.suppress(ProcessLookupError):  # it ended, and so did all that it started
+                os.killpg(child, signal.SIGKILL)
+            os.waitpid(child, 0)
         return json.loads(text) if text else None
     try:
+        os.setpgid(0, 0)  # with the processes that a program starts, which may outlive it
         os.close(reader)
-        signal.alarm(SECONDS)
+        resource.setrlimit(resource.RLIMIT_CPU, (CPU_SECONDS, CPU_SECONDS))
         gc.freeze()  # what is to be counted is made from here on
         sys.stdout = sys.stderr = io.StringIO()
         warnings.simplefilter("ignore")
         answer = work()
         with os.fdopen(writer, "w") as f:
-            json.dump(answer, f)
+            f.write(json.dumps(answer) + "\n")
     finally:
         os._exit(0)
+
+
+def _line(reader, deadline):
+    """One line, or nothing if there is none by then. That nobody can write any more
+    says nothing: a process that a program started may be left."""
+    text = b""
+    while not text.endswith(b"\n"):
+        ready, _, _ = select.select([reader], [], [], max(0, deadline - time.monotonic()))
+        part = os.read(reader, 1 << 16) if ready else b""
+        if not part:
+            return b""
+        text += part
+    return text
 
 
 def attempt(run):
@@ -281,13 +315,14 @@ def scene_for(program, entry, line):
             while wanted and tried < TRIES:
                 scene = wanted.pop(0)
                 tried += 1
-                error = attempt(Run(program, entry, line, scene, 3, None))
+                trial = Run(program, entry, line, scene, TRIAL, None)
+                error = attempt(trial)
                 if not error or "second time" in error:  # the latter is what a finding may be about
                     return scene, ""
                 first = first or error
                 if error.startswith(("NoStandIn", "ModuleNotFoundError", "ImportError")):
                     return None, error
-                wanted.extend(scenes.adapted(scene, error))
+                wanted.extend(scenes.adapted(scene, error, trial.scene.length))
         return None, first
 
     return forked(work) or (None, NO_END)
@@ -307,11 +342,20 @@ def settled(program, entry, line, scene, rest):
 
 def measure(program, entry, line, scene):
     """Runs an entry as it is, then with cuts: every place that keeps something,
-    every place at all, and every one but one."""
+    every place at all, every one but one, and one alone where that shows nothing."""
     at = program, entry, line, scene
     plain = run(*at, SHORT, {})
-    grows = "; ".join(program.comments.get(line, {}).get("may grow", ()))
-    report = {"entry": entry, "grows": grows, "scene": scene, "plain": plain, "rest": plain, "cut": plain, "alone": {}}
+    report = {
+        "entry": entry,
+        "called": program.called(entry),
+        "grows": "; ".join(program.comments.get(line, {}).get("may grow", ())),
+        "scene": scene,
+        "plain": plain,
+        "rest": plain,
+        "cut": plain,
+        "alone": {},
+        "without": {},
+    }
     visited = [p for p in program.places if str(p.id) in plain["visits"] and p.cut]
     keep = [p for p in visited if not p.peak]
     peak = [p for p in visited if p.peak]
@@ -327,8 +371,18 @@ def measure(program, entry, line, scene):
             report["cycles"] = run(*at, SHORT, program.cuts(peaks=False), collect=False)
     for place in peak:
         report["alone"][place.id] = plain if len(visited) == 1 else run(*at, SHORT, program.cuts(place.id))
+    for place in keep:
+        if len(keep) > 1 and not _more(report["alone"][place.id], report["rest"]):
+            # What it keeps, others have to have made.
+            report["without"][place.id] = run(*at, SHORT, {place.id: place.cut})
     report["long"] = settled(*at, report["rest"])
     return report
+
+
+def _more(run, other):
+    """Whether anything grows more in a run than in another one."""
+    none = [0] * 5
+    return any(a > b for loop, rate in run["growth"].items() for a, b in zip(rate[:4], other["growth"].get(loop, none)))
 
 
 def examine(request):

@@ -7,6 +7,7 @@ of each loop is announced, which is where things are counted.
 """
 
 import ast
+import itertools
 
 AT, BEFORE, AFTER, DECORATE = "__at__", "__before__", "__after__", "__decorate__"
 LOOP, ITERATION, ITERATIONS = "__loop__", "__iteration__", "__iterations__"
@@ -40,9 +41,29 @@ def _end(node):
 def marked(source, places):
     """The syntax tree of a program with marks."""
     tree = ast.parse(source)
+    _unwrap(source, tree, places)
     _settle(tree, places)
     tree = ast.fix_missing_locations(_Marker(places).visit(tree))
     return tree
+
+
+def _unwrap(source, tree, places):
+    """Takes the parentheses off the places of expressions in parentheses: they are
+    no part of an expression in the tree."""
+    text = source.encode()
+    lines = [0, *itertools.accumulate(len(line) + 1 for line in text.split(b"\n"))]
+
+    def at(position):
+        return lines[position[0] - 1] + position[1]
+
+    spans = {(at(_start(n)), at(_end(n))): (_start(n), _end(n)) for n in ast.walk(tree) if isinstance(n, ast.expr)}
+    for place in places:
+        first, last = at(place.start), at(place.end)
+        while (first, last) not in spans and text[first:first + 1] == b"(" and text[last - 1:last] == b")":
+            inner = text[first + 1:last - 1]
+            first += 1 + len(inner) - len(inner.lstrip())
+            last -= 1 + len(inner) - len(inner.rstrip())
+        place.start, place.end = spans.get((first, last), (place.start, place.end))
 
 
 def _settle(tree, places):

@@ -48,8 +48,8 @@ ASKED = [  # what a shape error says, and which part of a scene it is about
 ]
 
 
-def adapted(scene, error):
-    """The scenes that an error asks for."""
+def adapted(scene, error, length):
+    """The scenes that an error asks for, where feeds have a length."""
     for pattern, part in ASKED:
         found = re.search(pattern, error)
         if found and int(found[1]) != scene.get(part):
@@ -61,13 +61,14 @@ def adapted(scene, error):
         sizes = {int(found[1]), int(found[2])}
         for part, usual in (("classes", standins.CLASSES), ("features", standins.FEATURES)):
             now = scene.get(part, usual)
-            if now in sizes:
+            if now in sizes and length not in sizes:  # which is no width
                 yield {**scene, part: (sizes - {now}).pop()}
 
 
 MODELS = re.compile(
     r"(.*_)?(model|net|network|module|encoder|decoder|student|teacher|online|critic|policy|actor|generator|"
     r"discriminator|head|backbone|detector|classifier|learner|embedder|extractor|trunk|f|g|d|layer|target_net)\d?$", re.I)
+CRITICS = re.compile(r"(.*_)?critic\d?$", re.I)
 HEADS = re.compile(r"(.*_)?(head|out|output|classifier|readout|critic)$")
 FEEDS = re.compile(r"(.*_)?(loader|batches|data|dataset|dataloader|pairs|chunks|held_out|samples|signal|stream|frames|readings|"
                    r"sequences|source|corpus|queries|documents|rows|volumes|prompts|texts|images_of|sequence|first|second|micro_batches)$", re.I)
@@ -107,7 +108,7 @@ class Cast:
         """A module of PyTorch, where the annotation says so."""
         features, classes = self.scene.features, self.scene.classes
         if annotation is nn.Module:
-            return self.scene.model(), True
+            return self.model(name), True
         if annotation in (nn.GRUCell, nn.LSTMCell, nn.RNNCell, nn.GRU, nn.LSTM, nn.RNN):
             made = annotation(features, features)
         elif annotation is nn.Linear:
@@ -171,7 +172,7 @@ class Cast:
         if FEEDS.match(name):
             return scene.feed(), True
         if MODELS.match(name):
-            return scene.model(), True
+            return self.model(name), True
         if BATCHES.match(name):
             return scene.make(), False
         if INPUTS.match(name):
@@ -183,6 +184,11 @@ class Cast:
         if SIZES.match(name):
             return scene.features, True
         raise NoStandIn(f"nothing stands in for {name!r}")
+
+    def model(self, name):
+        """A critic answers with one value, where scenes say nothing else."""
+        values = CRITICS.match(name) and self.scene.answer == "logits"
+        return self.scene.model("value" if values else None)
 
     def instance(self, cls):
         made = cls(*self.arguments(cls.__init__, skip=1, sizes=True)) if "__init__" in vars(cls) else cls()
@@ -234,7 +240,7 @@ MAKERS = {
     "randn": lambda cast: torch.randn,
     "randint": lambda cast: lambda *shape: torch.randint(standins.CLASSES, shape),
     "feed": lambda cast: cast.scene.feed,
-    "Model": lambda cast: lambda answer="logits": standins.Model(standins.Scene(answer=answer)),
+    "Model": lambda cast: lambda answer="logits": standins.Model(standins.Scene(), answer),
     "nn": lambda cast: nn,
     "torch": lambda cast: torch,
 }

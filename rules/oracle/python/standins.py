@@ -3,6 +3,7 @@ environments. And for devices: what is moved to "cuda" stays where it is, what i
 moved to the CPU is remembered as host memory.
 """
 
+import itertools
 import sys
 import types
 
@@ -56,15 +57,20 @@ class Scene:
         self.batch, self.answer, self.features, self.size, self.length = batch, answer, features, size, length
         self.classes = classes
         self.models = []
+        self.named = itertools.count()
 
     def x(self):
         return torch.randn(self.size, self.features)
 
+    def names(self):
+        """Names of samples, of which no two are the same."""
+        return [f"sample {next(self.named)}" for _ in range(self.size)]
+
     def make(self):
         return BATCHES[self.batch](self)
 
-    def model(self):
-        model = Model(self)
+    def model(self, answer=None):
+        model = Model(self, answer or self.answer)
         self.models.append(model)
         return model
 
@@ -105,7 +111,7 @@ BATCHES = {
     "ids": lambda s: torch.randint(s.classes, (s.size, STEPS)),
     "three": lambda s: (s.x(), _labels(s), _labels(s)),
     "three inputs": lambda s: (s.x(), s.x(), s.x()),
-    "named": lambda s: (["a", "b", "c", "d"][: s.size], s.x()),
+    "named": lambda s: (s.names(), s.x()),
     "two views": lambda s: ((s.x(), s.x()), _labels(s)),
     "two tasks": lambda s: (s.x(), _labels(s), torch.randn(s.size, s.classes)),
     "sequences": lambda s: (torch.randn(STEPS, s.size, s.features), torch.randn(STEPS, s.size, s.features)),
@@ -173,9 +179,9 @@ class Answer:
 class Model(nn.Module):
     """A perceptron for whatever it is given: each row is brought to one width."""
 
-    def __init__(self, scene):
+    def __init__(self, scene, answer):
         super().__init__()
-        self.answer = scene.answer
+        self.answer = answer
         self.embed = nn.Embedding(CLASSES, FEATURES)
         self.body = nn.Sequential(nn.Linear(FEATURES, 32), nn.ReLU())
         self.encoder = self.backbone = self.layer4 = self.body  # as parts of models are called

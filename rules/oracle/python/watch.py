@@ -27,10 +27,11 @@ class Enough(BaseException):
 class Watch:
     """length is how many iterations of a loop are compared; cuts are the places
     to cut, with how. Without collect, cycles stay that only a garbage collection
-    frees."""
+    frees. What runs before the start is cut, but not counted."""
 
     def __init__(self, length, cuts, collect=True):
         self.length, self.cuts, self.collect = length, cuts, collect
+        self.started = False
         if not collect:
             gc.disable()
         self.stride = max(1, length // 12)
@@ -53,6 +54,10 @@ class Watch:
             "__iteration__": self.iteration,
             "__iterations__": self.iterations,
         }
+
+    def start(self):
+        self.started = True
+        self.backward()
 
     # Places.
 
@@ -98,12 +103,13 @@ class Watch:
         return decorated
 
     def visit(self, place):
-        self.visits[place] = self.visits.get(place, 0) + 1
+        if self.started:
+            self.visits[place] = self.visits.get(place, 0) + 1
 
     def look(self):
         """Takes part in the peak; a few times are enough."""
-        self.counts += 1
-        if self.counts <= 6:
+        self.counts += self.started
+        if self.started and self.counts <= 6:
             self.count()
 
     def count(self):
@@ -142,6 +148,8 @@ class Watch:
         self.since += 1
         if self.budget < 0:
             raise Enough
+        if not self.started:
+            return
         activation = self.loops.setdefault(key, _Activation())
         i = activation.iterations
         activation.iterations += 1
