@@ -37,6 +37,8 @@ type measurement struct {
 type entry struct {
 	Name     string                 `json:"entry"`
 	Error    string                 `json:"error"`  // why it could not be run
+	Needs    string                 `json:"needs"`  // what is not there that it cannot be run without
+	Within   []int                  `json:"within"` // places in an entry that could not be run
 	Called   bool                   `json:"called"` // by others of the program
 	Grows    string                 `json:"grows"`  // why it may grow in a way that no rule is about
 	Plain    *measurement           `json:"plain"`
@@ -195,8 +197,21 @@ func judgeFinding(f rules.Finding, at place, a answer) claim {
 	c.text = strings.TrimPrefix(c.text, "; ")
 	if c.text == "" {
 		c.text = "nothing that runs comes there"
+		if needs := needed(at.ID, a); needs != "" {
+			c.state, c.text = notMeasured, "it needs "+needs
+		}
 	}
 	return c
+}
+
+// needed is what the entry around a place cannot be run without, or empty.
+func needed(id int, a answer) string {
+	for _, e := range a.Entries {
+		if e.Needs != "" && slices.Contains(e.Within, id) {
+			return e.Needs
+		}
+	}
+	return ""
 }
 
 // noEnd is the error of a run that took too long; see drive.py.

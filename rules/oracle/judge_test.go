@@ -150,3 +150,18 @@ func TestJudgeFix(t *testing.T) {
 		})
 	}
 }
+
+func TestJudgeSaysWhatIsNotThere(t *testing.T) {
+	p := program{
+		Name:     "a.py",
+		Findings: []place{{ID: 2, Cut: "detach"}},
+		findings: []rules.Finding{{Code: "GL101", Keeps: rules.Graph}},
+	}
+	a := answer{Places: []int{2}, Entries: []entry{
+		{Name: "other", Error: "Needed: jax", Needs: "jax", Within: []int{1}},
+		{Name: "train", Error: "Needed: accelerate", Needs: "accelerate", Within: []int{2}},
+	}}
+	c := judge(p, a).findings[0]
+	assert.Equal(t, notMeasured, c.state)
+	assert.Contains(t, c.text, "it needs accelerate")
+}

@@ -28,6 +28,7 @@ import warnings
 import numpy
 import torch
 
+import absent
 import behaviour
 import marks
 import scenes
@@ -51,6 +52,16 @@ class Program:
         self.definitions = compile(_definitions(self.tree), self.name, "exec")
         self.comments = _comments(self.source)
         self.free = _free_names(self.tree)
+        self.libraries = absent.imported(self.tree)
+
+    def within(self, entry):
+        """The places in the text of an entry; in that of a script are those that are
+        in no other."""
+        whole = entry.partition(".")[0]
+        nodes = {getattr(node, "name", ""): node for node in self.tree.body}
+        if entry != "script":
+            return [p.id for p in self.places if _covers(nodes[whole], p)]
+        return [p.id for p in self.places if not any(_covers(node, p) for name, node in nodes.items() if name)]
 
     def entries(self):
         """What is run by itself: the script, then functions and classes."""
@@ -80,6 +91,10 @@ class Program:
         """The places to cut: all but one, with or without those that only cost a
         peak."""
         return {p.id: p.cut for p in self.places if p.id != but and p.cut and (peaks or not p.peak)}
+
+
+def _covers(node, place):
+    return node.lineno <= place.start[0] <= node.end_lineno
 
 
 def _definitions(tree):
@@ -115,6 +130,7 @@ class Run:
         random.seed(0)
         stop_clocks()
         numpy.random.seed(0)
+        absent.state.named, absent.state.reading = self.program.libraries, True
         module = types.ModuleType("__main__" if self.entry == "script" else "program")
         sys.modules[module.__name__] = module
         vars(module).update(self.watch.names(), print=self.record.print)
@@ -132,6 +148,7 @@ class Run:
         if self.entry != "script":
             exec(self.program.definitions, vars(module))
         self.watch.start()
+        absent.state.reading = False
         try:
             if self.entry == "script":
                 exec(self.program.script, vars(module))
@@ -320,7 +337,7 @@ def scene_for(program, entry, line):
                 if not error or "second time" in error:  # the latter is what a finding may be about
                     return scene, ""
                 first = first or error
-                if error.startswith(("NoStandIn", "ModuleNotFoundError", "ImportError")):
+                if error.startswith(("NoStandIn", "Needed", "ModuleNotFoundError", "ImportError")):
                     return None, error
                 wanted.extend(scenes.adapted(scene, error, trial.scene.length))
         return None, first
@@ -392,7 +409,7 @@ def examine(request):
     for entry, line in program.entries():
         scene, error = scene_for(program, entry, line)
         if scene is None:
-            reports.append({"entry": entry, "error": error})
+            reports.append({"entry": entry, "error": error, "needs": absent.reason(error), "within": program.within(entry)})
             continue
         report = measure(program, entry, line, scene)
         report["variants"] = {}
@@ -429,6 +446,7 @@ def stop_clocks():
 def main():
     torch.set_num_threads(1)
     standins.install()
+    absent.install()
     torch.zeros(1, requires_grad=True).sum().backward()  # what PyTorch makes once
     sys.modules["probe"] = types.ModuleType("probe")  # of programs that were measured otherwise
     sys.modules["probe"].tick = sys.modules["probe"].note = lambda *_: None
