@@ -151,7 +151,7 @@ func (in *interpreter) field(n syntax.NodeID, obj *Value, id ObjectID, f Symbol,
 			return nil
 		}
 		v := in.unknownField(id, f)
-		if len(obj.atoms) > 0 {
+		if len(obj.atoms) > 0 && name != "data" { // which a tensor has without its graph
 			c := *v
 			c.atoms = obj.atoms
 			v = &c

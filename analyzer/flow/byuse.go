@@ -15,7 +15,7 @@ import (
 // function does with it says that it is a tensor.
 func (in *interpreter) usedAsTensor(c *code, p parameter, depth int) bool {
 	t := c.module.Tree
-	if p.typ >= 0 && in.isTensorClass(in.inModuleOf(c, func() *Value { return in.annotation(p.typ) })) {
+	if p.typ >= 0 && in.kindsOf(in.inModuleOf(c, func() *Value { return in.annotation(p.typ) })) == KindTensor {
 		return true
 	}
 	onDevice, computed := false, false

@@ -142,7 +142,10 @@ func (in *interpreter) getItem(n syntax.NodeID) *Value {
 			several = true
 		}
 	}
-	if several {
+	switch {
+	case len(v.objects) == 1 && strings.HasPrefix(in.objects[v.objects[0]].name, torch.Typing):
+		return v // Tuple[int] is some Tuple
+	case several:
 		if v.is(KindTensor | KindUnknown) {
 			return &Value{kinds: v.kinds & (KindTensor | KindUnknown), atoms: in.record(n, in.shallow(v), false)}
 		}

@@ -2,6 +2,7 @@ package flow
 
 import (
 	"slices"
+	"strings"
 
 	"github.com/graphleak/graphleak/analyzer/syntax"
 	"github.com/graphleak/graphleak/analyzer/torch"
@@ -21,10 +22,20 @@ func (in *interpreter) narrow(condition syntax.NodeID, holds bool) {
 		in.narrow(t.Child(condition, syntax.FieldArgument), !holds)
 	case syntax.BooleanOperator:
 		op := t.Text(t.Child(condition, syntax.FieldOperator))
+		left, right := t.Child(condition, syntax.FieldLeft), t.Child(condition, syntax.FieldRight)
 		if (op == "and") == holds {
-			in.narrow(t.Child(condition, syntax.FieldLeft), holds)
-			in.narrow(t.Child(condition, syntax.FieldRight), holds)
+			in.narrow(left, holds)
+			in.narrow(right, holds)
+			return
 		}
+		base := in.state
+		in.state = base.push()
+		in.narrow(left, holds)
+		first := in.state
+		in.state = base.push()
+		in.narrow(left, !holds)
+		in.narrow(right, holds)
+		in.state = merge(base, nil, first, in.state)
 	case syntax.Identifier, syntax.Attribute:
 		if holds {
 			in.restrict(condition, func(v *Value) *Value { return v.without(KindNone) })
@@ -33,29 +44,47 @@ func (in *interpreter) narrow(condition syntax.NodeID, holds bool) {
 		op := t.Text(t.Child(condition, syntax.FieldOperators))
 		left := t.First(condition)
 		right := t.Next(t.Next(left))
-		if right < 0 || t.Kind(right) != syntax.None || op != "is" && op != "is not" {
+		if right < 0 || !slices.Contains([]string{"is", "is not", "==", "!="}, op) {
 			return
 		}
-		if (op == "is") == holds {
-			in.restrict(left, func(v *Value) *Value { return v.just(KindNone) })
-		} else {
-			in.restrict(left, func(v *Value) *Value { return v.without(KindNone) })
+		equal := (op == "is" || op == "==") == holds
+		if t.Kind(right) == syntax.None {
+			if strings.HasPrefix(op, "is") {
+				in.restrictTo(left, KindNone, equal)
+			}
+		} else if subject := in.typeOf(left); subject >= 0 {
+			in.restrictTo(subject, in.kindsOf(in.expression(right)), equal)
 		}
 	case syntax.Call:
-		subject, kind := in.typeTest(condition)
-		if subject < 0 {
-			return
-		}
-		if holds {
-			in.restrict(subject, func(v *Value) *Value { return v.just(kind) })
-		} else {
-			in.restrict(subject, func(v *Value) *Value { return v.without(kind) })
+		if subject, kinds := in.typeTest(condition); subject >= 0 {
+			in.restrictTo(subject, kinds, holds)
 		}
 	}
 }
 
+// restrictTo notes that n is of the given kinds, or of none of them. What is not a
+// container or a number of one class may be one of another.
+func (in *interpreter) restrictTo(n syntax.NodeID, kinds Kinds, holds bool) {
+	switch {
+	case kinds == 0:
+	case holds:
+		in.restrict(n, func(v *Value) *Value { return v.just(kinds) })
+	case kinds&^(KindTensor|KindNone) != kinds:
+		in.restrict(n, func(v *Value) *Value { return v.without(kinds & (KindTensor | KindNone)) })
+	}
+}
+
+// typeOf is the x of type(x), or NoNode.
+func (in *interpreter) typeOf(n syntax.NodeID) syntax.NodeID {
+	t := in.tree()
+	if t.Kind(n) != syntax.Call || t.Text(t.Child(n, syntax.FieldFunction)) != "type" {
+		return syntax.NoNode
+	}
+	return t.First(t.Child(n, syntax.FieldArguments))
+}
+
 // typeTest reads isinstance(x, torch.Tensor), torch.is_tensor(x) and
-// hasattr(x, "detach"): the expression tested and the kind it is tested for.
+// hasattr(x, "detach"): the expression tested and the kinds it is tested for.
 func (in *interpreter) typeTest(call syntax.NodeID) (syntax.NodeID, Kinds) {
 	t := in.tree()
 	args := t.Child(call, syntax.FieldArguments)
@@ -69,14 +98,8 @@ func (in *interpreter) typeTest(call syntax.NodeID) (syntax.NodeID, Kinds) {
 		case "torch.is_tensor":
 			return subject, KindTensor
 		case "isinstance":
-			if second < 0 {
-				continue
-			}
-			switch class := in.expression(second); {
-			case in.isTensorClass(class):
-				return subject, KindTensor
-			case in.isNumberClass(class):
-				return subject, KindPlain
+			if second >= 0 {
+				return subject, in.kindsOf(in.expression(second))
 			}
 		case "hasattr":
 			if key, ok := in.expression(second).literal.(string); ok && torch.TensorAttributes[key] {
@@ -87,39 +110,77 @@ func (in *interpreter) typeTest(call syntax.NodeID) (syntax.NodeID, Kinds) {
 	return syntax.NoNode, 0
 }
 
-func (a *analysis) isNumberClass(v *Value) bool {
-	all := append(slices.Clone(v.elements), v)
-	for _, e := range all {
-		for _, id := range e.objects {
-			if torch.NumberTypes[a.objects[id].name] {
-				return true
+// kindsOf are the kinds of the instances of a class or of a tuple of classes, 0
+// if they are not known.
+func (a *analysis) kindsOf(classes *Value) Kinds {
+	var kinds Kinds
+	for _, class := range classes.elements {
+		k := a.kindsOf(orPlain(class))
+		if k == 0 {
+			return 0
+		}
+		kinds |= k
+	}
+	for _, id := range classes.objects {
+		name := a.objects[id].name
+		_, container := torch.Containers[name]
+		switch {
+		case torch.TensorClass(name):
+			kinds |= KindTensor
+		case torch.NumberTypes[name] || torch.OutsideGraph(name):
+			kinds |= KindPlain
+		case container || a.holdsNoTensor(id):
+			kinds |= KindObject | KindPlain // lists of numbers are plain too
+		default:
+			return 0
+		}
+	}
+	return kinds
+}
+
+// holdsNoTensor reports whether id is a class of the program none of whose
+// instances is a tensor.
+func (a *analysis) holdsNoTensor(id ObjectID) bool {
+	if a.objects[id].kind != objectClass {
+		return false
+	}
+	for _, id := range a.lineage(id) {
+		info := a.objects[id]
+		if torch.TensorClass(info.name) || strings.HasSuffix(info.name, "Protocol") || info.kind == objectLibrary && torch.OutsideGraph(info.name) {
+			return false
+		}
+		for _, base := range info.bases {
+			if !base.only(KindObject) {
+				return false
 			}
 		}
 	}
-	return false
+	return true
 }
 
-func (a *analysis) isTensorClass(v *Value) bool {
-	if v == nil {
-		return false
+// just is v known to be of one of some kinds, nil when it cannot be.
+func (v *Value) just(kinds Kinds) *Value {
+	kept := v.kinds & kinds
+	switch {
+	case v.isTensor():
+		kept = kinds & KindTensor
+	case v.is(KindUnknown) && kinds&KindObject == 0:
+		kept = kinds
+	case v.is(KindUnknown) && !v.is(KindTensor):
+		return v // it may be something that holds what is known of it
+	case v.is(KindUnknown):
+		kept |= KindUnknown
 	}
-	for _, id := range v.objects {
-		if torch.TensorClass(a.objects[id].name) {
-			return true
-		}
-	}
-	return false
-}
-
-// just is v known to be of kind k, nil when it cannot be.
-func (v *Value) just(k Kinds) *Value {
-	if v.kinds&(k|KindUnknown) == 0 {
+	if kept == 0 {
 		return nil
 	}
 	c := *v
-	c.kinds, c.shown = k, byKind
-	if k != KindTensor {
+	c.kinds, c.shown = kept, byKind
+	switch {
+	case kept&(KindTensor|KindObject) == 0:
 		c.atoms, c.objects, c.elements = nil, nil, nil
+	case v.is(KindTensor) && kept&KindTensor == 0:
+		c.atoms = nil
 	}
 	return &c
 }
@@ -127,7 +188,7 @@ func (v *Value) just(k Kinds) *Value {
 // without is v known not to be of kind k, nil when it can be nothing else.
 func (v *Value) without(k Kinds) *Value {
 	switch {
-	case v.kinds == k:
+	case v.kinds == k, k == KindTensor && v.isTensor():
 		return nil
 	case k == KindTensor && v.is(KindTensor|KindUnknown):
 		c := *v

@@ -2,6 +2,7 @@ package flow
 
 import (
 	"slices"
+	"strings"
 
 	"github.com/graphleak/graphleak/analyzer/syntax"
 	"github.com/graphleak/graphleak/analyzer/torch"
@@ -194,7 +195,15 @@ func (in *interpreter) comparison(n syntax.NodeID) *Value {
 			if b.kinds == KindNone && !a.is(KindNone|KindUnknown) || a.kinds == KindNone && !b.is(KindNone|KindUnknown) {
 				return boolean(op == "is not")
 			}
+			if same, known := in.sameType(a, b); known {
+				return boolean((op == "is") == same)
+			}
 			return plain
+		}
+		if op == "==" || op == "!=" {
+			if same, known := in.sameType(a, b); known {
+				return boolean((op == "==") == same)
+			}
 		}
 		if a.literal != nil && b.literal != nil && a.kinds == KindPlain && b.kinds == KindPlain {
 			switch op {
@@ -211,6 +220,26 @@ func (in *interpreter) comparison(n syntax.NodeID) *Value {
 		}
 	}
 	return plain
+}
+
+// sameType reports whether two values are one type of Python; known is false if
+// either is something else.
+func (a *analysis) sameType(x, y *Value) (same, known bool) {
+	generic := false // of some arguments
+	for _, v := range []*Value{x, y} {
+		if !v.only(KindObject) || len(v.objects) != 1 {
+			return false, false
+		}
+		name := a.objects[v.objects[0]].name
+		_, container := torch.Containers[name]
+		typing := strings.HasPrefix(name, torch.Typing)
+		if !typing && !container && !torch.NumberTypes[name] {
+			return false, false
+		}
+		generic = generic || typing
+	}
+	same = x.objects[0] == y.objects[0]
+	return same, !same || !generic
 }
 
 // choose evaluates a if test else b.

@@ -186,9 +186,9 @@ func (in *interpreter) classPattern(n syntax.NodeID, v *Value, stmt syntax.NodeI
 	class := in.dotted(t.First(n))
 	itself := false // the argument of float(x) is the subject
 	switch {
-	case in.isTensorClass(class):
+	case in.kindsOf(class) == KindTensor:
 		v = v.just(KindTensor)
-	case in.isNumberClass(class):
+	case in.kindsOf(class) == KindPlain:
 		v, itself = v.just(KindPlain), true
 	}
 	if v == nil {
@@ -265,7 +265,7 @@ func (in *interpreter) unmatched(n syntax.NodeID, v *Value) *Value {
 	case syntax.None:
 		return v.without(KindNone)
 	case syntax.ClassPattern:
-		if t.Next(first) < 0 && in.isTensorClass(in.dotted(first)) {
+		if t.Next(first) < 0 && in.kindsOf(in.dotted(first)) == KindTensor {
 			return v.without(KindTensor)
 		}
 	}

@@ -52,8 +52,11 @@ var Pushes = map[string]int{"heapq.heappush": 1, "bisect.insort": 1, "bisect.ins
 // argument, whatever they put in.
 var Pops = set(`heapq.heappop heapq.heappushpop heapq.heapreplace`)
 
-// NumberTypes are the builtin types whose instances hold no graph.
-var NumberTypes = set(`float int str bool`)
+// NumberTypes are the types of Python whose instances hold no graph.
+var NumberTypes = set(`float int complex str bytes bool numbers.Number numbers.Real numbers.Integral`)
+
+// Typing begins the names of what stands for types in annotations.
+const Typing = "typing."
 
 // Container is how a collection keeps its elements.
 type Container uint8
