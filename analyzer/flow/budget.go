@@ -20,6 +20,7 @@ const (
 // Every true answer is paid back with in.nesting--.
 func (in *interpreter) deeper() bool {
 	if in.nesting >= maxNesting {
+		in.cutShort = true
 		return false
 	}
 	in.nesting++
@@ -41,7 +42,11 @@ func (in *interpreter) spend(work int) {
 // caller gave up.
 func (in *interpreter) spent() bool {
 	in.spend(1)
-	return in.stopped || in.spending > in.limit
+	if in.stopped || in.spending > in.limit {
+		in.cutShort = true
+		return true
+	}
+	return false
 }
 
 // callBudget is how many steps a called function may take.

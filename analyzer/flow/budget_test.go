@@ -32,6 +32,27 @@ func TestAFunctionThatExplodesDoesNotHideTheRest(t *testing.T) {
 	assert.Equal(t, []string{"loss: nodes"}, described(analyze(t, src)))
 }
 
+func TestFactsTellThatTheBudgetRanOut(t *testing.T) {
+	for name, tt := range map[string]struct {
+		src   string
+		short bool
+	}{
+		"all of it was run":     {inEachStepOf("total += loss"), false},
+		"a function explodes":   {explosion(8) + inEachStepOf("f0(x)\ntotal += loss"), true},
+		"calls within calls":    {explosion(20) + inEachStepOf("y"), true},
+		"nested too deeply":     {imports + "x = " + strings.Repeat("-", 3_000) + "x\n", true},
+		"nothing about PyTorch": {"x = 1\n" + explosion(8), false},
+	} {
+		t.Run(name, func(t *testing.T) {
+			tree, err := syntax.Parse([]byte(tt.src))
+			require.NoError(t, err)
+			facts, err := flow.NewWorkspace(names.NewResolver(nil)).Analyze(t.Context(), names.NewModule("", tree))
+			require.NoError(t, err)
+			assert.Equal(t, tt.short, facts.CutShort)
+		})
+	}
+}
+
 // TestAResetBeyondTheBudget runs a loop that takes more steps than a called
 // function may, ending in each of many places.
 func TestAResetBeyondTheBudget(t *testing.T) {

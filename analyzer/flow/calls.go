@@ -293,7 +293,11 @@ func (in *interpreter) invoke(n syntax.NodeID, c *code, receiver *Value, args ar
 	if r := in.recursionOf(c); r != nil {
 		return in.again(n, r, receiver, args)
 	}
-	if active >= maxActive || in.frame.depth >= maxDepth || in.spent() {
+	if in.frame.depth >= maxDepth {
+		in.cutShort = true
+		return in.callUnknown(n, noValue, args)
+	}
+	if active >= maxActive || in.spent() {
 		return in.callUnknown(n, noValue, args)
 	}
 	if c.scope.Generator && c.module.Tree.Kind(c.node) == syntax.FunctionDefinition {

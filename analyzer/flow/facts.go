@@ -25,6 +25,9 @@ type Facts struct {
 	Loaders     []WorkerCopies
 	LastValues  []LastValue
 	Observed
+	// CutShort says that the budget ran out in some of the code, so that there may
+	// be more to tell.
+	CutShort bool
 	// Dependencies are the other files that all of this rests on.
 	Dependencies names.Dependencies
 }

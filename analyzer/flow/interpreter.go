@@ -68,6 +68,7 @@ type analysis struct {
 	births, oldestWritten int
 	total, poll           int // work in all, and at which total to look whether to stop
 	stopped               bool
+	cutShort              bool   // some code was not run for lack of budget
 	stores                Symbol // counts the stores that were noted
 
 	*summaryUses

@@ -31,6 +31,8 @@ type summary struct {
 	active bool
 	// raises says that the function always raises.
 	raises bool
+	// cutShort says that the budget ran out in the function.
+	cutShort bool
 
 	imports map[importKey]*names.Module // the answers it rests on
 	uses    []*summary                  // the summaries it rests on
@@ -97,6 +99,7 @@ func (in *interpreter) summarised(n syntax.NodeID, m *names.Module, node syntax.
 	if in.making.uses != nil {
 		in.making.uses[s] = true
 	}
+	in.cutShort = in.cutShort || s.cutShort
 	switch s.use {
 	case summarised:
 		return in.reproduce(n, s, sig)
@@ -240,7 +243,7 @@ func (in *interpreter) summaryOf(key summaryKey, c *code, caller *interpreter, r
 		own.grad, own.kind, own.context = c.grad, c.kind, c.context
 		result, _ = in.run(key.node, &own, receiver, args, maxForeignSteps)
 	}
-	s := &summary{active: in.activity > 0}
+	s := &summary{active: in.activity > 0, cutShort: in.cutShort}
 	switch {
 	case in.spending > maxForeignSteps, in.raised:
 		s.use, s.raises = unknowable, in.raised

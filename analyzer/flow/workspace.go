@@ -160,7 +160,7 @@ func (w *Workspace) Analyze(ctx context.Context, main *names.Module) (*Facts, er
 		return nil, err
 	}
 	facts := in.facts()
-	facts.Dependencies = in.dependencies()
+	facts.CutShort, facts.Dependencies = in.cutShort, in.dependencies()
 	return facts, nil
 }
 
