@@ -18,6 +18,8 @@ type Remade struct {
 	// Of is what it is made for: parameters, a module, a loader.
 	Of   Location
 	Loop Location
+	// Sometimes says that it is made under a condition, not in every iteration.
+	Sometimes bool
 	// Used is the one step that an optimizer takes, Scheduler what is made for it, its
 	// Module nil where there is none.
 	Used, Scheduler Location
@@ -40,6 +42,7 @@ type making struct {
 	given     *Value // what it was made with
 	loop      *loop
 	scheduler Location
+	sometimes bool
 	anew      bool // an optimizer of parameters that were there before its loop
 	stateless bool // an optimizer that remembers nothing
 	workers   bool // of a loader
@@ -50,7 +53,7 @@ func (in *interpreter) makes(n syntax.NodeID, name string, args arguments) {
 	if in.dry || in.frame.module != in.main || len(args.exprs) == 0 || args.exprs[0] < 0 {
 		return
 	}
-	m := &making{given: args.positional[0], call: Location{in.main, n}, of: Location{in.main, args.exprs[0]}, loop: in.loop}
+	m := &making{given: args.positional[0], call: Location{in.main, n}, of: Location{in.main, args.exprs[0]}, loop: in.loop, sometimes: in.isConditional(in.loop, n)}
 	id, _ := in.newObject(objectKey{at: in.site(n), kind: objectUnknown, name: name})
 	switch first := args.positional[0]; {
 	case name == "torch.utils.data.DataLoader":
@@ -70,7 +73,7 @@ func (in *interpreter) makes(n syntax.NodeID, name string, args arguments) {
 	case torch.Traces(name) && in.repeated(in.loop):
 		// Of another module each time there is another graph to keep.
 		if !in.variesIn(in.loop, args.exprs[0], first) && in.isOfBefore(first, in.loop) {
-			in.remade[m.call] = Remade{Kind: RemadeTrace, Made: m.call, Name: name, Of: m.of, Loop: loopLocation(in.loop)}
+			in.remade[m.call] = Remade{Kind: RemadeTrace, Made: m.call, Name: name, Of: m.of, Loop: loopLocation(in.loop), Sometimes: m.sometimes}
 		}
 	}
 }
@@ -87,6 +90,36 @@ func (in *interpreter) isOfBefore(v *Value, l *loop) bool {
 func (in *interpreter) repeated(l *loop) bool { return l != nil && !l.steps.few && !l.implicit }
 
 func loopLocation(l *loop) Location { return Location{l.at.module, l.at.node} }
+
+// isConditional reports whether an iteration of a loop may pass by what runs at n,
+// in its body or in a function that it calls: it stands in a branch.
+func (in *interpreter) isConditional(l *loop, n syntax.NodeID) bool {
+	if l == nil {
+		return false
+	}
+	m := in.frame.module
+	for call := in.frame.call; ; call = call.caller {
+		t := m.Tree
+	climb:
+		for at := n; ; at = t.Parent(at) {
+			if m == l.at.module && at == l.at.node {
+				return false
+			}
+			switch parent := t.Parent(at); {
+			case parent < 0, t.Kind(at) == syntax.FunctionDefinition, t.Kind(at) == syntax.Lambda:
+				break climb
+			case t.Kind(parent) == syntax.ExceptClause,
+				t.Kind(parent) == syntax.IfStatement && at != t.Child(parent, syntax.FieldCondition),
+				t.Kind(parent) == syntax.CaseClause:
+				return true
+			}
+		}
+		if call == nil {
+			return false
+		}
+		m, n = call.module, call.node
+	}
+}
 
 // areParametersOfBefore reports whether a value is the parameters of modules that
 // were there before a loop.
@@ -113,7 +146,7 @@ func (in *interpreter) stepsOnce(n syntax.NodeID, id ObjectID) {
 	name := in.objects[id].name
 	in.remade[m.call] = Remade{
 		Kind: RemadeOptimizer, Made: m.call, Name: name[strings.LastIndexByte(name, '.')+1:], Of: m.of, Loop: loopLocation(m.loop),
-		Used: Location{in.frame.module, n}, Scheduler: m.scheduler,
+		Used: Location{in.frame.module, n}, Scheduler: m.scheduler, Sometimes: m.sometimes,
 	}
 }
 
@@ -153,7 +186,10 @@ func (in *interpreter) iterates(n syntax.NodeID, args arguments) {
 	}
 	if m := in.makings[v.objects[0]]; m != nil && m.workers {
 		at := Location{in.main, n}
-		in.remade[at] = Remade{Kind: RemadeIterator, Made: at, Name: "iter", Of: Location{in.main, loader}, Loop: loopLocation(in.loop)}
+		in.remade[at] = Remade{
+			Kind: RemadeIterator, Made: at, Name: "iter", Of: Location{in.main, loader}, Loop: loopLocation(in.loop),
+			Sometimes: in.isConditional(in.loop, n),
+		}
 	}
 }
 

@@ -120,9 +120,13 @@ func asParts(ls []flow.Location) []flow.Part {
 	return out
 }
 
-// methodCall is an expression with a method call appended, shortened.
+// methodCall is an expression with a method call appended, shortened. Of a long call
+// the arguments are left out, so that the parentheses match.
 func methodCall(l flow.Location, method string) string {
 	s := strings.Trim(source(l), "`")
+	if t := l.Module.Tree; strings.HasSuffix(s, "…") && t.Kind(l.Node) == syntax.Call {
+		s = strings.Trim(source(flow.Location{Module: l.Module, Node: t.Child(l.Node, syntax.FieldFunction)}), "`") + "(…)"
+	}
 	if !isPrimary(l.Module.Tree, l.Node) {
 		s = "(" + s + ")"
 	}

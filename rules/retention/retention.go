@@ -16,7 +16,7 @@ import (
 
 // Wording is how a rule speaks of a growth.
 type Wording struct {
-	Keeper string // "`total`", "this call"
+	Keeper string // "`total`", "This call"
 	Verb   string // of the advice: "Add", "Store", "Pass"
 	// Advice is one sentence on what to do, where it is another one than to
 	// keep the value without its graph.

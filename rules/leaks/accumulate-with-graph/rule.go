@@ -21,7 +21,7 @@ func run(p *rules.Pass) {
 		w := retention.Wording{Keeper: retention.Code(g.Target), Verb: "Add"}
 		switch g.Target.Kind() {
 		case syntax.Call, syntax.GeneratorExpression: // sum(…)
-			w.Keeper = "this sum"
+			w.Keeper = "This sum"
 		case syntax.Subscript:
 			if !g.Adds {
 				w.Verb = "Store"

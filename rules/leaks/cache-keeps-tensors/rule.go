@@ -55,7 +55,7 @@ func ownCache(pile flow.Pile) rules.Finding {
 	} else {
 		f.Severity = rules.Hint
 	}
-	f.Message = fmt.Sprintf("%s remembers by what equals only itself, so no new tensor finds an entry, and every %s stays. Remember by a number of the sample, or not at all.",
+	f.Message = fmt.Sprintf("%s is looked up by a tensor, which equals only itself: no new one finds an entry, and every %s stays. Use a number of the sample as the key, or remember nothing.",
 		retention.Code(pile.Target), retention.Code(pile.Kept))
 	return f
 }
@@ -86,19 +86,19 @@ func message(c flow.Cache) string {
 	}
 	name := retention.Code(fixes.NameOf(c.Function))
 	if len(c.Tensors) == 0 && !c.Instance {
-		return fmt.Sprintf("the cache of %s belongs to the class: it keeps the objects of %s alive, with the models and tensors that they may have been given. Remember the value in the object instead.", name, calls)
+		return fmt.Sprintf("The cache of %s belongs to the class: it keeps the objects of %s alive, with the models and tensors that they may have been given. Remember the value in the object instead.", name, calls)
 	}
 	if len(c.Tensors) == 0 {
-		return fmt.Sprintf("the cache of %s belongs to the class: it keeps the objects of %s alive, with the tensors they hold. Cache in the object instead, with `functools.cached_property` or an attribute.", name, calls)
+		return fmt.Sprintf("The cache of %s belongs to the class: it keeps the objects of %s alive, with the tensors they hold. Cache in the object instead, with `functools.cached_property` or an attribute.", name, calls)
 	}
 	var tensors []string
 	for _, t := range c.Tensors {
 		tensors = append(tensors, retention.Code(t))
 	}
-	is := "is a tensor"
+	by := "the tensor "
 	if len(tensors) > 1 {
-		is = "are tensors"
+		by = "the tensors "
 	}
-	return fmt.Sprintf("%s is cached by what equals only itself: %s %s, so no new one finds an entry, and the arguments and results of %s stay. Cache by numbers, or remove the cache.",
-		name, strings.Join(tensors, " and "), is, calls)
+	return fmt.Sprintf("%s is cached by %s, and a tensor equals only itself: no new one finds an entry, and the arguments and results of %s stay. Cache by numbers, or remove the cache.",
+		name, by+strings.Join(tensors, " and "), calls)
 }

@@ -36,9 +36,9 @@ func run(p *rules.Pass) {
 func workers(l flow.WorkerCopies) string {
 	switch l.Count {
 	case 0:
-		return "each worker gets"
+		return "Each worker gets"
 	case 1:
-		return "the worker gets"
+		return "The worker gets"
 	}
-	return fmt.Sprintf("each of %d workers gets", l.Count)
+	return fmt.Sprintf("Each of %d workers gets", l.Count)
 }

@@ -18,6 +18,6 @@ var Rule = &rules.Rule{Code: "GL103", Name: "meter-keeps-graph", Doc: doc, Run: 
 
 func run(p *rules.Pass) {
 	for g := range retention.Of(retention.Meter, p.Facts) {
-		p.Report(retention.Finding(p, g, retention.Wording{Keeper: "this call", Verb: "Pass"}))
+		p.Report(retention.Finding(p, g, retention.Wording{Keeper: "This call", Verb: "Pass"}))
 	}
 }

@@ -62,7 +62,7 @@ func ofLibrary(m flow.Metric) rules.Finding {
 		rounds = "all epochs"
 	}
 	if m.Computed == nil {
-		f.Message = fmt.Sprintf("each call of %s (`%s`) also keeps its arguments, in %s, for a `compute` that never comes. Reset it, or use the function of that name in `torchmetrics.functional`.",
+		f.Message = fmt.Sprintf("Each call of %s (`%s`) also keeps its arguments, in %s, for a `compute` that never comes. Reset it, or use the function of that name in `torchmetrics.functional`.",
 			retention.Code(m.Object), class, rounds)
 		return f
 	}
@@ -76,8 +76,12 @@ func ofLibrary(m flow.Metric) rules.Finding {
 func own(pile flow.Pile, f rules.Finding) rules.Finding {
 	f.Span = argument(*pile.Call).Span()
 	method := fixes.NameOf(*pile.Emptied)
-	f.Message = fmt.Sprintf("%s keeps what it is given in %s: nothing calls its %s in between. Call it where the value was read.",
-		retention.Code(*pile.Call), retention.AllRounds(pile), retention.Code(method))
+	called := *pile.Call
+	if called.Kind() == syntax.Call {
+		called.Node = called.Module.Tree.Child(called.Node, syntax.FieldFunction)
+	}
+	f.Message = fmt.Sprintf("What %s is given stays through %s: nothing calls %s in between. Call it where the value was read.",
+		retention.Code(called), retention.AllRounds(pile), retention.Code(method))
 	f.Evidence = append(f.Evidence, retention.Step(method, "this would empty it"))
 	f.Fixes = fixes.ResetObject(pile)
 	return f

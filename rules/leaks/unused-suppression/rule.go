@@ -58,15 +58,10 @@ func finding(p *rules.Pass, s *rules.Suppression, useless []text.Span) rules.Fin
 	t := p.Module.Tree
 	message := "This comment silences nothing: no rule has a finding here. Remove it."
 	if len(useless) > 0 {
-		var named []string
-		for _, at := range useless {
-			named = append(named, t.Source()[at.Start:at.End])
+		message = fmt.Sprintf("This comment silences nothing: %s. Remove it.", why(p, useless))
+		if len(useless) < len(s.Codes) {
+			message = fmt.Sprintf("This comment names too much: %s. Remove that.", why(p, useless))
 		}
-		list, have := strings.Join(named, ", "), "has"
-		if len(named) > 1 {
-			have = "have"
-		}
-		message = fmt.Sprintf("%s %s no finding here, so this comment silences nothing of it. Remove the code.", list, have)
 	}
 	title := "Remove the comment that silences nothing"
 	edit := without(t, s)
@@ -81,6 +76,20 @@ func finding(p *rules.Pass, s *rules.Suppression, useless []text.Span) rules.Fin
 		Evidence: []rules.Evidence{{Path: p.Module.Path, Span: line, Message: "in the statement on this line there is nothing to silence"}},
 		Fixes:    []rules.Fix{{Title: title, Safety: rules.Safe, Edits: []rules.FileEdit{{Path: p.Module.Path, Edit: edit}}}},
 	}
+}
+
+// why says of each of the codes why it silences nothing.
+func why(p *rules.Pass, codes []text.Span) string {
+	var said []string
+	for _, at := range codes {
+		named := p.Module.Tree.Source()[at.Start:at.End]
+		if slices.ContainsFunc(p.Ran, func(r *rules.Rule) bool { return r.Code == named }) {
+			said = append(said, named+" has no finding here")
+		} else {
+			said = append(said, "there is no rule "+named)
+		}
+	}
+	return strings.Join(said, ", ")
 }
 
 // rest is the edit that leaves of the codes of a comment those that are in use.

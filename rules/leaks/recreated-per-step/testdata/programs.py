@@ -95,3 +95,24 @@ class Games:
             optimizer.zero_grad()
             (critic(fake).mean() - critic(real).mean()).backward()
             optimizer.step()
+
+
+class Validator:
+    """Looks at one batch now and then: the workers start for each look."""
+
+    def __init__(self, held_out, every):
+        self.loader = DataLoader(held_out, batch_size=32, shuffle=True, num_workers=2)
+        self.every = every
+
+    @torch.no_grad()
+    def look(self, model: nn.Module):
+        x, y = next(iter(self.loader))  # want: GL504 hint values
+        return F.cross_entropy(model(x), y).item()
+
+    def train(self, model: nn.Module, loader, optimizer):
+        for step, (x, y) in enumerate(loader):
+            optimizer.zero_grad()
+            F.cross_entropy(model(x), y).backward()
+            optimizer.step()
+            if step % self.every == 0:
+                print(step, self.look(model))
