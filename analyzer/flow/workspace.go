@@ -1,7 +1,10 @@
 package flow
 
 import (
+	"cmp"
 	"context"
+	"maps"
+	"slices"
 	"sync"
 
 	"github.com/graphleak/graphleak/analyzer/names"
@@ -168,8 +171,11 @@ func (w *Workspace) Analyze(ctx context.Context, main *names.Module) (*Facts, er
 // the summaries that it used rest on, which were looked at with the same questions.
 func (a *analysis) dependencies() names.Dependencies {
 	var d names.Dependencies
-	for key, answer := range a.imports {
-		d.Add(key.from.Path, key.level, key.dotted, answer)
+	inOrder := func(x, y importKey) int {
+		return cmp.Or(cmp.Compare(x.from.Path, y.from.Path), cmp.Compare(x.level, y.level), cmp.Compare(x.dotted, y.dotted))
+	}
+	for _, key := range slices.SortedFunc(maps.Keys(a.imports), inOrder) {
+		d.Add(key.from.Path, key.level, key.dotted, a.imports[key])
 	}
 	return d
 }
