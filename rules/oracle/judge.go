@@ -36,11 +36,12 @@ type measurement struct {
 // An entry is a part of a program that was run by itself.
 type entry struct {
 	Name     string                 `json:"entry"`
-	Error    string                 `json:"error"`  // why it could not be run
-	Needs    string                 `json:"needs"`  // what is not there that it cannot be run without
-	Within   []int                  `json:"within"` // places in an entry that could not be run
-	Called   bool                   `json:"called"` // by others of the program
-	Grows    string                 `json:"grows"`  // why it may grow in a way that no rule is about
+	Error    string                 `json:"error"`   // why it could not be run
+	Needs    string                 `json:"needs"`   // what is not there that it cannot be run without
+	Within   []int                  `json:"within"`  // places in an entry that could not be run
+	Called   bool                   `json:"called"`  // by others of the program
+	Grows    string                 `json:"grows"`   // why it may grow in a way that no rule is about
+	Changes  string                 `json:"changes"` // what a fix that is not safe changes
 	Plain    *measurement           `json:"plain"`
 	Rest     *measurement           `json:"rest"`    // what keeps is cut
 	Cut      *measurement           `json:"cut"`     // what costs a peak as well
@@ -65,6 +66,7 @@ const (
 	refuted     state = "refuted"
 	notReached  state = "not reached"  // by any entry that runs
 	notMeasured state = "not measured" // no way to cut it, or no memory of that kind here
+	meant       state = "meant"        // what a fix changes that is not safe, as the fixture says
 )
 
 type claim struct {
@@ -293,6 +295,9 @@ func judgeFix(p program, e entry, label string, after measurement) claim {
 		c.state, c.text = refuted, c.text+after.Error
 	case after.Same != "bits" && after.Same != "close" && e.Plain.Error == "":
 		c.state, c.text = refuted, c.text+after.Same
+		if label == allFixes && e.Changes != "" {
+			c.state = meant
+		}
 	case after.Long != nil && grows(*after.Long) != "" && grows(*e.Long) == "":
 		c.state, c.text = refuted, c.text+grows(*after.Long)
 	}

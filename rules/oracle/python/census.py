@@ -7,6 +7,7 @@ collector's lists, so that a census looks at what the program made only.
 
 import ctypes
 import gc
+import weakref
 
 import torch
 
@@ -67,15 +68,37 @@ def take(collect=True):
     return Census(len(seen), sum(saved.values()), sum(sizes.values()), unused, heap.uordblks + heap.hblkhd)
 
 
+_earlier = []  # weak references
+
+
+def settle():
+    """Takes what is there for what was there before: only its tensors are looked at
+    from here on, which may come to hold a graph or a gradient."""
+    gc.collect()
+    tensors = [o for o in gc.get_objects() if _kind(type(o)) == "tensor"]
+    _earlier.extend(map(weakref.ref, tensors))
+    gc.freeze()
+
+
+_kinds = {}
+
+
+def _kind(cls):
+    """What the instances of a class are."""
+    if cls not in _kinds:
+        _kinds[cls] = "tensor" if issubclass(cls, torch.Tensor) else "node" if hasattr(cls, "next_functions") else ""
+    return _kinds[cls]
+
+
 def _reachable():
     """All tensors and nodes that Python objects are."""
     tensors, nodes, seen = [], [], set()
-    pending = []
+    pending = [o for o in (earlier() for earlier in _earlier) if o is not None]
     for o in gc.get_objects():
-        kind = type(o)
-        if issubclass(kind, torch.Tensor):
+        kind = _kind(type(o))
+        if kind == "tensor":
             pending.append(o)
-        elif hasattr(kind, "next_functions"):
+        elif kind:
             nodes.append(o)
     while pending:
         tensor = pending.pop()

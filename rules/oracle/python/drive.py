@@ -74,6 +74,9 @@ class Program:
                 if isinstance(node, ast.ClassDef) and "run" not in self.comments.get(line, ()):
                     yield from ((f"{node.name}.{method}", line) for method in self.methods(node))
 
+    def said(self, line, key):
+        return "; ".join(self.comments.get(line, {}).get(key, ()))
+
     def called(self, entry):
         """Whether others of the program name an entry."""
         others = (node for node in self.tree.body if getattr(node, "name", None) != entry)
@@ -107,7 +110,7 @@ def _comments(source):
     """By the line after them, the comments that say how something is run."""
     found, pending = {}, {}
     for number, line in enumerate(source.split("\n"), 1):
-        m = re.match(r"# (once|run|may grow): (.*)$", line)
+        m = re.match(r"# (once|run|may grow|may change): (.*)$", line)
         if m:
             pending.setdefault(m[1], []).append(m[2])
         elif pending:
@@ -147,6 +150,7 @@ class Run:
                 continue
         if self.entry != "script":
             exec(self.program.definitions, vars(module))
+            self.watch.settle()
         self.watch.start()
         absent.state.reading = False
         try:
@@ -365,7 +369,8 @@ def measure(program, entry, line, scene):
     report = {
         "entry": entry,
         "called": program.called(entry),
-        "grows": "; ".join(program.comments.get(line, {}).get("may grow", ())),
+        "grows": program.said(line, "may grow"),
+        "changes": program.said(line, "may change"),
         "scene": scene,
         "plain": plain,
         "rest": plain,

@@ -55,6 +55,10 @@ class Watch:
             "__iterations__": self.iterations,
         }
 
+    def settle(self):
+        """Leaves what there is out of all counts."""
+        census.settle()
+
     def start(self):
         self.started = True
         self.backward()
@@ -179,6 +183,9 @@ class Blind(Watch):
         super().__init__(length, {})
 
     def backward(self):
+        pass
+
+    def settle(self):
         pass
 
     def count(self):

@@ -12,7 +12,7 @@ device = torch.device("cuda" if torch.cuda.is_available() else "cpu")
 class Net(nn.Module):
     def __init__(self):
         super().__init__()
-        self.body = nn.Sequential(nn.Linear(784, 4096), nn.ReLU(), nn.Linear(4096, 10))
+        self.body = nn.Sequential(nn.Linear(784, 512), nn.ReLU(), nn.Linear(512, 10))
 
     def forward(self, x):
         return self.body(x)

@@ -9,7 +9,7 @@ from torch import nn
 
 def two_models(loader, build):
     """The optimizer has the parameters."""
-    model = nn.Sequential(nn.Linear(16, 4096), nn.ReLU(), nn.Linear(4096, 10)).cuda()
+    model = nn.Sequential(nn.Linear(16, 512), nn.ReLU(), nn.Linear(512, 10)).cuda()
     optimizer = torch.optim.Adam(model.parameters())
     for x, y in loader:
         optimizer.zero_grad()
@@ -73,7 +73,7 @@ class Pipeline:
 
 
 def in_the_wrong_order(x):
-    model = nn.Linear(4096, 4096).to("cuda")
+    model = nn.Linear(512, 512).to("cuda")
     with torch.no_grad():
         y = model(x).cpu()
     torch.cuda.empty_cache()  # want: GL503 hint values

@@ -8,7 +8,7 @@ from torch import nn
 
 
 def both_deleted(loader, build):
-    model = nn.Linear(16, 4096).cuda()
+    model = nn.Linear(16, 512).cuda()
     optimizer = torch.optim.Adam(model.parameters())
     for x, y in loader:
         optimizer.zero_grad()
@@ -21,7 +21,7 @@ def both_deleted(loader, build):
 
 
 def one_after_the_other(loader):
-    model = nn.Linear(16, 4096).cuda()
+    model = nn.Linear(16, 512).cuda()
     optimizer = torch.optim.Adam(model.parameters())
     for x, y in loader:
         optimizer.zero_grad()
@@ -35,7 +35,7 @@ def one_after_the_other(loader):
 
 
 def the_only_reference(x):
-    model = nn.Linear(4096, 4096).to("cuda")
+    model = nn.Linear(512, 512).to("cuda")
     with torch.no_grad():
         y = model(x).cpu()
     del model
@@ -44,7 +44,7 @@ def the_only_reference(x):
 
 
 def cleaned_before_and_after(x):
-    model = nn.Linear(4096, 4096).to("cuda")
+    model = nn.Linear(512, 512).to("cuda")
     with torch.no_grad():
         y = model(x).cpu()
     gc.collect()

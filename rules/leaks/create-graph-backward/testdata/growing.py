@@ -21,6 +21,7 @@ def never_reset(loader):
         optimizer.step()
 
 
+# may change: gradients no longer add up from batch to batch
 def hessian_diagonal(loader):
     model = Regressor()
     estimate = [torch.zeros_like(p) for p in model.parameters()]

@@ -6,6 +6,7 @@ from torch import nn
 from torch.utils.data import DataLoader
 
 
+# may change: what is printed is the mean of one epoch
 def fit(model: nn.Module, train_loader: DataLoader, test_loader: DataLoader, optimizer, device, epochs: int):
     """Outside of the loop over the epochs by a line."""
     predictions = []
