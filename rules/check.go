@@ -189,7 +189,12 @@ func (c *Checker) Check(ctx context.Context, src Source) (Report, error) {
 		return Report{}, err
 	}
 	report.Dependencies = facts.Dependencies
-	lineEnd := text.LineEnd(module.Tree.Source())
+	lineEndOf := func(path string) string {
+		if other := c.resolver.Module(ctx, path); other != nil && path != module.Path {
+			return text.LineEnd(other.Tree.Source())
+		}
+		return text.LineEnd(module.Tree.Source())
+	}
 	pass := Pass{Module: module, Facts: facts, Suppressions: suppressed.list, Complete: !c.alone && len(report.Damaged) == 0}
 	for _, rule := range c.rules {
 		if src.Preferences.Off[rule.Code] {
@@ -212,7 +217,7 @@ func (c *Checker) Check(ctx context.Context, src Source) (Report, error) {
 			if severity := src.Preferences.Severity[f.Code]; severity != "" {
 				f.Severity = severity
 			}
-			f.inFile(path, src.Path, lineEnd)
+			f.inFile(path, src.Path, lineEndOf)
 			report.Findings = append(report.Findings, f)
 		}
 		rule.Run(&pass)
@@ -244,8 +249,8 @@ func (c *Checker) module(ctx context.Context, path string, src Source) (*names.M
 }
 
 // inFile names the checked file in evidence and edits as the caller did, and lets
-// the lines that edits put into it end like its own.
-func (f *Finding) inFile(path, as, lineEnd string) {
+// the lines that edits put into a file end like its own.
+func (f *Finding) inFile(path, as string, lineEndOf func(path string) string) {
 	for i := range f.Evidence {
 		if f.Evidence[i].Path == path {
 			f.Evidence[i].Path = as
@@ -253,12 +258,12 @@ func (f *Finding) inFile(path, as, lineEnd string) {
 	}
 	for _, fix := range f.Fixes {
 		for i := range fix.Edits {
-			if fix.Edits[i].Path == path {
-				fix.Edits[i].Path = as
-				if lineEnd != "\n" {
-					unix := strings.ReplaceAll(fix.Edits[i].New, "\r\n", "\n")
-					fix.Edits[i].New = strings.ReplaceAll(unix, "\n", lineEnd)
-				}
+			edit := &fix.Edits[i]
+			if unix := strings.ReplaceAll(edit.New, "\r\n", "\n"); strings.Contains(unix, "\n") {
+				edit.New = strings.ReplaceAll(unix, "\n", lineEndOf(edit.Path))
+			}
+			if edit.Path == path {
+				edit.Path = as
 			}
 		}
 	}
