@@ -29,7 +29,8 @@ var layers = map[string][]string{
 	"analyzer/names":    {"analyzer/text", "analyzer/syntax"},
 	"analyzer/torch":    {"analyzer/text", "analyzer/syntax", "analyzer/names"},
 	"analyzer/flow":     {"analyzer/text", "analyzer/syntax", "analyzer/names", "analyzer/torch"},
-	"rules":             {"analyzer/text", "analyzer/syntax", "analyzer/names", "analyzer/torch", "analyzer/flow"},
+	"analyzer/usage":    {"analyzer/syntax", "analyzer/sources", "analyzer/names"},
+	"rules":             {"analyzer/text", "analyzer/syntax", "analyzer/names", "analyzer/usage", "analyzer/torch", "analyzer/flow"},
 	"rules/config":      {"analyzer/names", "analyzer/sources", "analyzer/torch", "rules"},
 	"rules/failures":    {"analyzer/text", "analyzer/syntax", "analyzer/sources", "analyzer/crash", "rules", "rules/config", "rules/search"},
 	"rules/search":      {},
@@ -38,8 +39,8 @@ var layers = map[string][]string{
 	"rules/oracle":      {"rules"},
 	"report":            {"analyzer/notebook", "analyzer/sources", "analyzer/text", "rules"},
 	"analyzer/crash":    {"analyzer/text"},
-	"server":            {"analyzer/text", "analyzer/syntax", "analyzer/names", "analyzer/notebook", "analyzer/sources", "analyzer/crash", "rules", "rules/config", "rules/failures"},
-	"":                  {"analyzer/text", "analyzer/syntax", "analyzer/sources", "analyzer/crash", "rules", "rules/config", "rules/failures", "report", "server"},
+	"server":            {"analyzer/text", "analyzer/syntax", "analyzer/names", "analyzer/usage", "analyzer/notebook", "analyzer/sources", "analyzer/crash", "rules", "rules/config", "rules/failures"},
+	"":                  {"analyzer/text", "analyzer/syntax", "analyzer/names", "analyzer/usage", "analyzer/sources", "analyzer/crash", "rules", "rules/config", "rules/failures", "report", "server"},
 }
 
 // reserved are the packages from outside that only one layer may import, so

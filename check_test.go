@@ -3,6 +3,7 @@ package main
 import (
 	"encoding/json"
 	"io/fs"
+	"maps"
 	"os"
 	"path/filepath"
 	"runtime"
@@ -437,6 +438,55 @@ def train(model, epochs, batches, optimizer):
 	}
 	assert.Contains(t, readFile(t, "losses.py"), "total += loss.detach()")
 	assert.NotContains(t, fixed.stderr, "undo")
+}
+
+// TestFixesWhatOtherFilesSeeOfTheWholeProject: what an importing file does decides
+// whether a fix is safe. Where files are not looked at, it is not.
+func TestFixesWhatOtherFilesSeeOfTheWholeProject(t *testing.T) {
+	const trainer = `import torch.nn.functional as F
+from torch import nn
+
+
+class Evaluator:
+    def __init__(self, model: nn.Module):
+        self.model, self.total = model, 0.0
+
+    def run(self, batches):
+        for x, y in batches:
+            self.total += F.mse_loss(self.model(x), y)
+`
+	fixed := strings.Replace(trainer, "y)\n", "y).detach()\n", 1)
+	for name, c := range map[string]struct {
+		main  string
+		files map[string]string
+		args  []string
+		want  string
+	}{
+		"a number is printed":      {"print(Evaluator(m).total)", nil, nil, fixed},
+		"a backward runs":          {"Evaluator(m).total.backward()", nil, nil, trainer},
+		"a notebook runs one":      {"pass", map[string]string{"explore.ipynb": notebookWith("import trainer\ntrainer.Evaluator(m).total.backward()")}, nil, trainer},
+		"an excluded file does":    {"pass", map[string]string{"old/a.py": "import trainer\ntrainer.Evaluator(m).total.backward()\n", "pyproject.toml": "[tool.graphleak]\nexclude = ['old']\n"}, nil, trainer},
+		"one file":                 {"print(Evaluator(m).total)", nil, []string{"trainer.py"}, trainer},
+		"two files":                {"print(Evaluator(m).total)", nil, []string{"trainer.py", "main.py"}, trainer},
+		"each file by itself":      {"print(Evaluator(m).total)", nil, []string{"--no-cross-file"}, trainer},
+		"a package for others":     {"print(Evaluator(m).total)", map[string]string{"setup.py": "", "__init__.py": ""}, nil, trainer},
+		"scripts beside a package": {"print(Evaluator(m).total)", map[string]string{"setup.py": ""}, nil, fixed},
+	} {
+		t.Run(name, func(t *testing.T) {
+			files := map[string]string{"trainer.py": trainer, "main.py": "from trainer import Evaluator\n" + c.main + "\n"}
+			maps.Copy(files, c.files)
+			project(t, files)
+			graphleak(t, "", append([]string{"check", "--fix"}, c.args...)...)
+			assert.Equal(t, c.want, readFile(t, "trainer.py"))
+		})
+	}
+}
+
+// notebookWith is a notebook of one cell.
+func notebookWith(code string) string {
+	source, _ := json.Marshal(code)
+	return `{"cells": [{"cell_type": "code", "source": ` + string(source) + `, "outputs": [], "metadata": {}, "execution_count": null}],
+"metadata": {"kernelspec": {"language": "python"}}, "nbformat": 4, "nbformat_minor": 5}`
 }
 
 func TestFixThroughALink(t *testing.T) {

@@ -1,11 +1,16 @@
 package main
 
 import (
+	"context"
 	"errors"
 	"fmt"
+	"os"
 	"path/filepath"
 	"strings"
 
+	"github.com/graphleak/graphleak/analyzer/names"
+	"github.com/graphleak/graphleak/analyzer/sources"
+	"github.com/graphleak/graphleak/analyzer/usage"
 	"github.com/graphleak/graphleak/rules"
 	"github.com/graphleak/graphleak/rules/config"
 	"github.com/graphleak/graphleak/rules/leaks"
@@ -32,7 +37,38 @@ func (f configFlags) loader() (*config.Loader, error) {
 // on top.
 func (c *checkCmd) checker(loader *config.Loader, open func(path string) ([]byte, bool)) *config.Checker {
 	layer := config.Layer{Select: selectors(c.Select), Ignore: selectors(c.Ignore)}
-	return config.NewChecker(rules.NewChecker(leaks.All()...), rules.Files{None: c.NoCrossFile, Open: open}, loader, layer)
+	var checker *config.Checker
+	files := rules.Files{None: c.NoCrossFile, Open: open}
+	if dirs := c.directories(); !c.NoCrossFile && len(dirs) > 0 {
+		list := func(ctx context.Context) ([]string, error) {
+			listing, err := sources.Find(ctx, dirs, nil) // an excluded file may use what others define, too
+			return listing.Files, err
+		}
+		files.Project = usage.New(dirs, list, open, func(path string) *names.Resolver { return checker.Resolver(path) })
+	}
+	checker = config.NewChecker(rules.NewChecker(leaks.All()...), files, loader, layer)
+	return checker
+}
+
+// directories are those that the command line names: all files in them are known.
+func (c *checkCmd) directories() []string {
+	if c.readsStdin() {
+		return nil
+	}
+	paths := c.Paths
+	if len(paths) == 0 {
+		paths = []string{"."}
+	}
+	var dirs []string
+	for _, path := range paths {
+		if info, err := os.Stat(path); err != nil || !info.IsDir() {
+			continue
+		}
+		if abs, err := filepath.Abs(path); err == nil {
+			dirs = append(dirs, abs)
+		}
+	}
+	return dirs
 }
 
 // configured fails if the configuration of an input is wrong. The user would

@@ -18,6 +18,7 @@ import (
 	"github.com/graphleak/graphleak/analyzer/syntax"
 	"github.com/graphleak/graphleak/analyzer/text"
 	"github.com/graphleak/graphleak/analyzer/torch"
+	"github.com/graphleak/graphleak/analyzer/usage"
 )
 
 // Source is one Python document to check. Path may be empty for text that is
@@ -93,6 +94,8 @@ type Pass struct {
 	// Complete says that all of the module could be parsed, and that imports were
 	// followed.
 	Complete bool
+	// Using are the users of a word in the file at an absolute path.
+	Using func(path, word string) usage.Users
 	// Report adds a finding. Path, Code and Rule are filled in.
 	Report func(Finding)
 }
@@ -105,6 +108,7 @@ type Checker struct {
 	disk      *names.Disk // nil when imports are not followed
 	resolver  *names.Resolver
 	workspace *flow.Workspace
+	project   *usage.Project
 	alone     bool // imports are not followed
 }
 
@@ -123,11 +127,14 @@ type Files struct {
 	Roots []string
 	// Claims are what the project says about functions.
 	Claims []torch.Claim
+	// Project tells which files use what another defines. Without one that is not
+	// known.
+	Project *usage.Project
 }
 
 // With returns a checker of the same rules that reads imports from files.
 func (c *Checker) With(files Files) *Checker {
-	out := &Checker{rules: c.rules, resolver: names.NewResolver(nil), alone: files.None}
+	out := &Checker{rules: c.rules, resolver: names.NewResolver(nil), project: files.Project, alone: files.None}
 	if !files.None {
 		out.disk = names.NewDisk(files.Open, files.Within...)
 		out.resolver = names.NewResolver(out.disk, files.Roots...)
@@ -196,6 +203,14 @@ func (c *Checker) Check(ctx context.Context, src Source) (Report, error) {
 		return text.LineEnd(module.Tree.Source())
 	}
 	pass := Pass{Module: module, Facts: facts, Suppressions: suppressed.list, Complete: !c.alone && len(report.Damaged) == 0}
+	pass.Using = func(path, word string) usage.Users {
+		if c.project == nil || path == "" {
+			return usage.Users{}
+		}
+		users := c.project.Using(ctx, path, word)
+		report.Dependencies.Use(users.Programs...)
+		return users
+	}
 	for _, rule := range c.rules {
 		if src.Preferences.Off[rule.Code] {
 			pass.Off = append(pass.Off, rule)

@@ -39,6 +39,13 @@ func (d *Dependencies) Add(from string, level int, dotted string, answer Import)
 	}
 }
 
+// Use notes that what files at paths do with the analysed one counts too.
+func (d *Dependencies) Use(paths ...string) {
+	for _, path := range paths {
+		add(&d.files, path)
+	}
+}
+
 func add(to *[]unique.Handle[string], s string) {
 	if h := unique.Make(s); !slices.Contains(*to, h) {
 		*to = append(*to, h)

@@ -178,16 +178,24 @@ func isWithin(dir, bound string) bool {
 	return err == nil && rel != ".." && !strings.HasPrefix(rel, ".."+string(filepath.Separator))
 }
 
-func findRoot(dir string) string {
+// Top is the nearest directory at or above another one that is marked as the top of
+// a project.
+func Top(dir string) (string, bool) {
 	for at := dir; ; at = filepath.Dir(at) {
 		for _, marker := range rootMarkers {
 			if _, err := os.Stat(filepath.Join(at, marker)); err == nil {
-				return at
+				return at, true
 			}
 		}
 		if at == filepath.Dir(at) {
-			break
+			return "", false
 		}
+	}
+}
+
+func findRoot(dir string) string {
+	if top, ok := Top(dir); ok {
+		return top
 	}
 	at := dir
 	for at != filepath.Dir(at) {

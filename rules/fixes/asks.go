@@ -25,28 +25,39 @@ var backwards = []string{"backward", "manual_backward", "grad"}
 // needGraph reports whether some code in view asks the place, or what is made of
 // it, for its graph. Of a backward in the iteration that stores the value the
 // analysis knows that it runs, but not whether it comes to the value by itself or
-// by way of the place: that is asked here too.
+// by way of the place: that is asked here too. Of what files do that it has not
+// followed it knows nothing.
 func (u uses) needGraph() bool {
 	if u.target.Module == nil {
 		return false
 	}
-	w := askWalk{loop: u.loop, modules: []*names.Module{u.module}, seen: map[variable]bool{}, attributes: map[string]bool{}, argument: u.argument, call: u.call}
-	if u.target.Module != u.module {
-		w.modules = append(w.modules, u.target.Module)
+	w := askWalk{view: u.view, loop: u.loop, seen: map[variable]bool{}, attributes: map[string]bool{}, argument: u.argument, call: u.call}
+	if u.argument != nil && w.variable(*u.argument) {
+		return true
 	}
+	switch t := u.target.Module.Tree; u.target.Kind() {
+	case syntax.Identifier:
+		v := variableAt(u.target.Module, u.target.Node)
+		return w.variable(v) || v.isGlobal() && w.global(v)
+	case syntax.Attribute:
+		u.holdsFresh()
+		return w.attribute(t.Text(t.Child(u.target.Node, syntax.FieldAttribute)))
+	}
+	u.view.loses(u.target.Module, u.target.Node) // such as an element: who else holds it is not known
 	for n := range u.mentions() {
 		if w.from(u.target.Module, n) {
 			return true
 		}
 	}
-	return u.argument != nil && w.variable(*u.argument)
+	return false
 }
 
 // askWalk follows what is made of a value, through variables, attributes and
-// functions of some files, to code that asks for its graph.
+// functions of the code in view, to code that asks for its graph. Where it loses
+// sight of the value it tells the view.
 type askWalk struct {
+	view       *view
 	loop       flow.Location // in which the value is stored
-	modules    []*names.Module
 	seen       map[variable]bool
 	attributes map[string]bool
 	over       bool // the loop has ended
@@ -68,6 +79,29 @@ func (w askWalk) variable(v variable) bool {
 	return false
 }
 
+// global follows a variable of a module in the files that may import it.
+func (w askWalk) global(v variable) bool {
+	for _, m := range w.view.mentioning(v.name) {
+		if m == v.module {
+			continue
+		}
+		t := m.Tree
+		for n := t.Root(); int(n) < t.Len(); n++ {
+			if t.Kind(n) != syntax.Identifier || t.Text(n) != v.name {
+				continue
+			}
+			if alias, ok := importedAs(m, n); ok {
+				if w.variable(alias) {
+					return true
+				}
+			} else if isVariable(t, n) && scopeAt(m, n).Lookup(v.name) == m.Scope(t.Root()) && w.from(m, n) {
+				return true
+			}
+		}
+	}
+	return w.attribute(v.name)
+}
+
 // from reports whether what is made of the expression n is asked for its graph.
 func (w askWalk) from(m *names.Module, n syntax.NodeID) bool {
 	t := m.Tree
@@ -87,37 +121,87 @@ func (w askWalk) from(m *names.Module, n syntax.NodeID) bool {
 				return false // an index
 			}
 		case syntax.Call, syntax.BinaryOperator, syntax.UnaryOperator, syntax.BooleanOperator, syntax.ParenthesizedExpression,
-			syntax.ConditionalExpression, syntax.Tuple, syntax.List, syntax.ExpressionList, syntax.KeywordArgument,
-			syntax.ListComprehension, syntax.GeneratorExpression:
+			syntax.ConditionalExpression, syntax.Tuple, syntax.List, syntax.Set, syntax.Dictionary, syntax.Pair, syntax.ExpressionList,
+			syntax.KeywordArgument, syntax.ListSplat, syntax.DictionarySplat, syntax.ListComprehension, syntax.SetComprehension,
+			syntax.DictionaryComprehension, syntax.GeneratorExpression:
 		case syntax.ArgumentList:
-			call := t.Parent(p)
-			name := lastName(t, t.Child(call, syntax.FieldFunction))
-			switch {
-			case t.Kind(call) != syntax.Call, slices.Contains(cutting, name):
+			switch asked, more := w.given(m, t.Parent(p), n); {
+			case asked:
+				return true
+			case !more:
 				return false
-			case slices.Contains(backwards, name) && w.inIteration(m, n):
+			}
+		case syntax.Assignment, syntax.AugmentedAssignment, syntax.ForStatement, syntax.ForInClause:
+			return t.Role(n) == syntax.FieldRight && w.targets(m, p)
+		case syntax.NamedExpression:
+			if t.Role(n) == syntax.FieldName {
+				return false
+			}
+			if w.targets(m, p) {
 				return true
 			}
-			if v, ok := parameterOf(m, call, n); ok && w.variable(v) {
-				return true
-			}
-			if v, ok := keptIn(m, call); ok && w.variable(v) {
-				return true
-			}
-		case syntax.Assignment, syntax.NamedExpression, syntax.ForStatement, syntax.ForInClause:
-			return t.Role(n) != syntax.FieldLeft && w.targets(m, p)
 		case syntax.ReturnStatement:
 			return w.returned(m, p)
+		case syntax.ExpressionStatement, syntax.IfStatement, syntax.WhileStatement, syntax.ElifClause, syntax.IfClause, syntax.AssertStatement,
+			syntax.RaiseStatement, syntax.DeleteStatement, syntax.GlobalStatement, syntax.NonlocalStatement, syntax.ComparisonOperator,
+			syntax.NotOperator, syntax.Interpolation, syntax.Slice, syntax.Parameters, syntax.LambdaParameters, syntax.TypedParameter,
+			syntax.PatternList, syntax.TuplePattern, syntax.ListPattern, syntax.ListSplatPattern, syntax.Type, syntax.FunctionDefinition,
+			syntax.ClassDefinition, syntax.AliasedImport, syntax.DottedName, syntax.ImportFromStatement, syntax.Block, syntax.Module:
+			return false
+		case syntax.DefaultParameter, syntax.TypedDefaultParameter:
+			if t.Role(n) == syntax.FieldName {
+				return false
+			}
+			w.view.loses(m, n)
+			return false
 		default:
+			w.view.loses(m, n)
 			return false
 		}
 		n = p
 	}
 }
 
+// given reports whether a call asks its argument for its graph, and whether there
+// is more to look at: what the call gives.
+func (w askWalk) given(m *names.Module, call, arg syntax.NodeID) (asked, more bool) {
+	t := m.Tree
+	f := t.Child(call, syntax.FieldFunction)
+	name := lastName(t, f)
+	switch {
+	case t.Kind(call) != syntax.Call, slices.Contains(cutting, name):
+		return false, false
+	case slices.Contains(backwards, name):
+		return w.inIteration(m, arg), false
+	}
+	if t.Kind(arg) == syntax.KeywordArgument {
+		arg = t.Child(arg, syntax.FieldValue)
+	}
+	if v, ok := w.view.parameterOf(m, call, arg); ok {
+		return w.variable(v), true
+	}
+	if t.Kind(f) == syntax.Attribute && slices.Contains(keeping, name) {
+		switch object := t.Child(f, syntax.FieldObject); t.Kind(object) {
+		case syntax.Identifier:
+			if v := variableAt(m, object); !v.isImported() {
+				return w.variable(v), true
+			}
+		case syntax.Attribute:
+			return w.attribute(t.Text(t.Child(object, syntax.FieldAttribute))), true
+		}
+	}
+	if !w.view.isKnown(m, f) {
+		w.view.loses(m, arg)
+	}
+	return false, true
+}
+
 // inIteration reports whether code runs within an iteration that stores the value,
 // or may.
 func (w askWalk) inIteration(m *names.Module, n syntax.NodeID) bool {
+	if !w.view.isOwn(m) {
+		return true // whenever it is, the analysis has not seen it
+	}
 	if w.over {
 		return false
 	}
@@ -133,10 +217,7 @@ func (w askWalk) returned(m *names.Module, statement syntax.NodeID) bool {
 	function := functionAround(m.Tree, statement)
 	v := variable{m, m.Scope(function), ""}
 	name := lastName(m.Tree, m.Tree.Child(function, syntax.FieldName))
-	if name == "" {
-		return false
-	}
-	if w.seen[v] {
+	if name == "" || w.seen[v] {
 		return false
 	}
 	w.seen[v] = true
@@ -148,17 +229,14 @@ func (w askWalk) returned(m *names.Module, statement syntax.NodeID) bool {
 	case w.call.Module != nil && w.argument != nil && w.argument.scope == v.scope:
 		return w.from(w.call.Module, w.call.Node)
 	case name == "forward", name == "__call__":
+		w.view.loses(m, statement)
 		return !w.over
 	}
-	for _, m := range w.modules {
-		t := m.Tree
-		for n := t.Root(); int(n) < t.Len(); n++ {
-			if t.Kind(n) == syntax.Call && lastName(t, t.Child(n, syntax.FieldFunction)) == name && w.from(m, n) {
-				return true
-			}
-		}
+	calls, all := w.view.callsOf(m, function)
+	if !all {
+		w.view.loses(m, statement)
 	}
-	return false
+	return slices.ContainsFunc(calls, func(l flow.Location) bool { return w.from(l.Module, l.Node) })
 }
 
 // functionAround is the function that n is in, or the root.
@@ -185,18 +263,6 @@ func lastName(t *syntax.Tree, callee syntax.NodeID) string {
 
 // keeping are methods of collections that keep their argument.
 var keeping = []string{"append", "appendleft", "add", "extend", "insert", "put", "update", "setdefault"}
-
-// keptIn is the variable of the collection that a call puts its arguments in.
-func keptIn(m *names.Module, call syntax.NodeID) (variable, bool) {
-	t := m.Tree
-	f := t.Child(call, syntax.FieldFunction)
-	object := t.Child(f, syntax.FieldObject)
-	if t.Kind(f) != syntax.Attribute || t.Kind(object) != syntax.Identifier || !slices.Contains(keeping, t.Text(t.Child(f, syntax.FieldAttribute))) {
-		return variable{}, false
-	}
-	v := variableAt(m, object)
-	return v, !v.isImported()
-}
 
 // targets follows the variables and attributes that an assignment or a loop binds.
 func (w askWalk) targets(m *names.Module, binding syntax.NodeID) bool {
@@ -227,11 +293,18 @@ func (w askWalk) attribute(name string) bool {
 		return false
 	}
 	w.attributes[name] = true
-	for _, m := range w.modules {
+	for _, m := range w.view.mentioning(name) {
 		t := m.Tree
 		for n := t.Root(); int(n) < t.Len(); n++ {
-			if t.Kind(n) == syntax.Attribute && t.Text(t.Child(n, syntax.FieldAttribute)) == name && w.from(m, n) {
-				return true
+			switch t.Kind(n) {
+			case syntax.Attribute:
+				if t.Text(t.Child(n, syntax.FieldAttribute)) == name && w.from(m, n) {
+					return true
+				}
+			case syntax.StringContent:
+				if t.Text(n) == name && t.Kind(t.Parent(t.Parent(n))) == syntax.ArgumentList { // getattr(…, name)
+					w.view.loses(m, t.Parent(n))
+				}
 			}
 		}
 	}
@@ -263,6 +336,34 @@ func (u uses) changesElements() bool {
 		}
 	}
 	return false
+}
+
+// holdsFresh tells the view if the attribute that is the target may hold a
+// collection which somebody else has given it, or if code of a library may read it.
+func (u uses) holdsFresh() {
+	m := u.target.Module
+	t := m.Tree
+	name := t.Text(t.Child(u.target.Node, syntax.FieldAttribute))
+	if class := classAround(t, u.target.Node); class < 0 || !u.view.derivesInView(m, class) {
+		u.view.loses(m, u.target.Node)
+	}
+	if !u.collects {
+		return
+	}
+	for _, m := range u.view.mentioning(name) {
+		t := m.Tree
+		for n := t.Root(); int(n) < t.Len(); n++ {
+			left, right := t.Child(n, syntax.FieldLeft), t.Child(n, syntax.FieldRight)
+			if t.Kind(n) != syntax.Assignment || t.Kind(left) != syntax.Attribute || t.Text(t.Child(left, syntax.FieldAttribute)) != name || right < 0 {
+				continue
+			}
+			switch t.Kind(right) {
+			case syntax.List, syntax.Dictionary, syntax.Call, syntax.None, syntax.ListComprehension, syntax.DictionaryComprehension:
+			default:
+				u.view.loses(m, right)
+			}
+		}
+	}
 }
 
 // mentions are the expressions of its file that name the target.

@@ -19,7 +19,7 @@ func Detach(p *rules.Pass, g flow.Growth) []rules.Fix {
 	if len(g.Parts) == 0 {
 		return nil
 	}
-	u := uses{module: p.Module, target: g.Target, loop: g.Loop, collects: g.Collects && !g.ThroughCall}
+	u := uses{module: p.Module, view: newView(p, p.Module, g.Target.Module), target: g.Target, loop: g.Loop, collects: g.Collects && !g.ThroughCall}
 	if v, ok := storedParameter(g); ok && g.ThroughCall {
 		u.argument, u.call = &v, callAround(g.Kept)
 	}
@@ -71,14 +71,10 @@ func (u uses) caution(g flow.Growth, first firstValue) string {
 		return "its graph is used later: check that"
 	case u.changesElements():
 		return "its elements are changed in place: check that no backward runs on them after that"
-	case !g.Activations:
-		return "" // its graph is freed: nothing can run a backward on it
-	case g.Escapes:
-		return "check that no caller runs backward on it"
-	case !u.local():
-		return "check that nothing elsewhere runs backward on it"
+	case !g.Activations, u.local() && !g.Escapes:
+		return "" // its graph is freed, or all that sees it was looked at
 	}
-	return ""
+	return u.view.doubt("runs backward on it")
 }
 
 // numbers is the fix that keeps Python numbers, where all that can be seen of
@@ -95,7 +91,10 @@ func (u uses) numbers(g flow.Growth, caution string) []rules.Fix {
 		Title:  fmt.Sprintf("Keep the number: `%s` (waits for the device", methodCall(g.Parts[0].Location, ".item()")),
 		Safety: rules.Safe, Edits: call(g.Parts, ".item()"),
 	}
-	if sight == inView && caution == "" {
+	if caution == "" && (sight == inView || !u.local()) {
+		caution = u.view.doubt("needs a tensor")
+	}
+	if caution == "" && sight == inView {
 		caution = "check that nothing elsewhere needs a tensor"
 	}
 	if caution != "" {

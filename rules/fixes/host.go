@@ -13,7 +13,7 @@ import (
 func MoveToHost(p *rules.Pass, pile flow.Pile, tensors []flow.Piled) []rules.Fix {
 	return eachTensor(pile, tensors, ".cpu()", func(what string) rules.Fix {
 		fix := rules.Fix{Title: fmt.Sprintf("Store %s in host memory", what), Safety: rules.Safe}
-		u := uses{module: p.Module, target: pile.Target, loop: pile.Loop, collects: true}
+		u := uses{module: p.Module, view: newView(p, p.Module, pile.Target.Module), target: pile.Target, loop: pile.Loop, collects: true}
 		if pile.Escapes || !u.leavesDevice() {
 			fix.Safety = rules.Unsafe
 			fix.Title += " (what uses it later then runs there: check that)"
@@ -66,7 +66,8 @@ func (u uses) leavesDevice() bool {
 
 // variable checks every read of the name at n in its scope.
 func (w hostWalk) variable(n syntax.NodeID, list bool) bool {
-	return w.everyRead(variableAt(w.module, n), func(read syntax.NodeID) bool {
+	return w.everyRead(variableAt(w.module, n), func(in floatWalk, read syntax.NodeID) bool {
+		w := hostWalk{in}
 		if list {
 			return w.takesList(read)
 		}

@@ -17,7 +17,7 @@ import (
 // may need its graph.
 func DetachState(p *rules.Pass, g flow.Growth) []rules.Fix {
 	s := state{module: p.Module, states: append([]flow.StateAlongside{{Target: g.Target, Shape: g.Shape}}, g.Alongside...), store: g.Store, loop: g.Loop, unused: len(g.Freed) == 0 && g.Retained == nil}
-	u := uses{module: p.Module, target: g.Target, loop: g.Loop}
+	u := uses{module: p.Module, view: newView(p, p.Module, g.Target.Module), target: g.Target, loop: g.Loop}
 	switch {
 	case g.ThroughCall || g.Implicit:
 		return nil
@@ -25,8 +25,11 @@ func DetachState(p *rules.Pass, g flow.Growth) []rules.Fix {
 		return s.detach(rules.Unsafe, " (gradients then stop there)")
 	case u.needGraph():
 		return s.detach(rules.Unsafe, " (its graph is used later: check that)")
-	case g.Escapes || !u.local():
-		return s.detach(rules.Unsafe, " (check that nothing runs backward on it later)")
+	case u.local() && !g.Escapes:
+		return s.detach(rules.Safe, "")
+	}
+	if doubt := u.view.doubt("runs backward on it"); doubt != "" {
+		return s.detach(rules.Unsafe, " ("+doubt+")")
 	}
 	return s.detach(rules.Safe, "")
 }

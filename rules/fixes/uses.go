@@ -13,6 +13,7 @@ import (
 // methods, and torch functions do not accept one.
 type uses struct {
 	module   *names.Module
+	view     *view
 	target   flow.Location // what is written
 	loop     flow.Location // in which it is
 	collects bool
@@ -55,23 +56,58 @@ func (u uses) takeFloats() sight {
 	t := u.module.Tree
 	switch t.Kind(u.target.Node) {
 	case syntax.Identifier:
-		if !w.variable(u.target.Node, u.collects) {
+		v := variableAt(u.module, u.target.Node)
+		if !w.variable(u.target.Node, u.collects) || !u.local() && v.isGlobal() && !w.elsewhere(v) {
 			return breaks
 		}
-		if u.local() && !*w.leaves {
+		if !*w.leaves && (u.local() || v.isGlobal() && !v.isImported() && w.view.whole()) {
 			return whole
 		}
 	case syntax.Attribute:
-		name := t.Text(t.Child(u.target.Node, syntax.FieldAttribute))
-		for n := t.Root(); int(n) < t.Len(); n++ {
-			if t.Kind(n) == syntax.Attribute && t.Text(t.Child(n, syntax.FieldAttribute)) == name && t.Kind(t.Parent(n)) != syntax.Call && !w.takes(n, u.collects) {
-				return breaks
-			}
+		if !w.attribute(t.Text(t.Child(u.target.Node, syntax.FieldAttribute))) {
+			return breaks
+		}
+		if !*w.leaves && w.view.whole() {
+			return whole
 		}
 	default:
 		return breaks
 	}
 	return inView
+}
+
+// attribute checks every read of the attributes of a name.
+func (w floatWalk) attribute(name string) bool {
+	for _, m := range w.view.mentioning(name) {
+		w.module = m
+		t := m.Tree
+		for n := t.Root(); int(n) < t.Len(); n++ {
+			if t.Kind(n) == syntax.Attribute && t.Text(t.Child(n, syntax.FieldAttribute)) == name && t.Kind(t.Parent(n)) != syntax.Call && !w.takes(n, w.collects) {
+				return false
+			}
+		}
+	}
+	return true
+}
+
+// elsewhere checks every read of a variable of the module in other files.
+func (w floatWalk) elsewhere(v variable) bool {
+	for _, m := range w.view.mentioning(v.name) {
+		if m == v.module {
+			continue
+		}
+		w.module = m
+		t := m.Tree
+		for n := t.Root(); int(n) < t.Len(); n++ {
+			if t.Kind(n) != syntax.Identifier || t.Text(n) != v.name {
+				continue
+			}
+			if alias, ok := importedAs(m, n); ok && !w.everyRead(alias, func(w floatWalk, read syntax.NodeID) bool { return w.takes(read, w.collects) }) {
+				return false
+			}
+		}
+	}
+	return w.attribute(v.name)
 }
 
 // floatWalk follows a value that may become a float through the code in view.
@@ -83,7 +119,7 @@ type floatWalk struct {
 
 // variable checks every read of the name at n in its scope.
 func (w floatWalk) variable(n syntax.NodeID, list bool) bool {
-	return w.everyRead(variableAt(w.module, n), func(read syntax.NodeID) bool { return w.takes(read, list) })
+	return w.everyRead(variableAt(w.module, n), func(w floatWalk, read syntax.NodeID) bool { return w.takes(read, list) })
 }
 
 func (w floatWalk) takes(n syntax.NodeID, list bool) bool {
@@ -94,11 +130,12 @@ func (w floatWalk) takes(n syntax.NodeID, list bool) bool {
 }
 
 // everyRead reports whether a test holds for every read of a variable.
-func (w floatWalk) everyRead(v variable, holds func(syntax.NodeID) bool) bool {
+func (w floatWalk) everyRead(v variable, holds func(in floatWalk, read syntax.NodeID) bool) bool {
 	if w.seen[v] {
 		return true
 	}
 	w.seen[v] = true
+	w.module = v.module
 	if v.scope == nil || v.scope.Class {
 		return false
 	}
@@ -107,7 +144,7 @@ func (w floatWalk) everyRead(v variable, holds func(syntax.NodeID) bool) bool {
 		if w.isUnpacked(n) || w.module.Tree.Role(n) == syntax.FieldName || w.isParameter(n) {
 			continue
 		}
-		if !holds(n) {
+		if !holds(w, n) {
 			return false
 		}
 	}
@@ -148,44 +185,48 @@ func (w floatWalk) callersTake(statement syntax.NodeID, position, of int, list b
 	if t.Kind(function) != syntax.FunctionDefinition {
 		return false
 	}
-	*w.leaves = true // other files may call it
 	v := variable{w.module, w.module.Scope(function), ""}
 	if w.seen[v] {
 		return true
 	}
 	w.seen[v] = true
-	name := lastName(t, t.Child(function, syntax.FieldName))
-	for n := t.Root(); int(n) < t.Len(); n++ {
-		f := t.Child(n, syntax.FieldFunction)
-		if t.Kind(n) != syntax.Call || t.Text(f) != name && !(t.Kind(f) == syntax.Attribute && t.Text(t.Child(f, syntax.FieldAttribute)) == name) {
-			continue
-		}
-		if of == 1 {
-			if !w.takes(n, list) {
-				return false
-			}
-			continue
-		}
-		p := t.Parent(n)
-		if t.Kind(p) == syntax.ExpressionStatement {
-			continue
-		}
-		left := t.Child(p, syntax.FieldLeft)
-		if t.Kind(p) != syntax.Assignment || t.Kind(left) != syntax.PatternList {
-			return false
-		}
-		i := 0
-		for target := range t.Children(left) {
-			if i == position && (t.Kind(target) != syntax.Identifier || !w.variable(target, list)) {
-				return false
-			}
-			i++
-		}
-		if i != of {
+	calls, all := w.view.callsOf(w.module, function)
+	if !all || w.view.hidden || w.view.elsewhere {
+		*w.leaves = true // something else may call it
+	}
+	for _, call := range calls {
+		in := w
+		in.module = call.Module
+		if !in.callerTakes(call.Node, position, of, list) {
 			return false
 		}
 	}
 	return true
+}
+
+// callerTakes reports whether the code around a call takes a float as its result,
+// or as one of several.
+func (w floatWalk) callerTakes(call syntax.NodeID, position, of int, list bool) bool {
+	if of == 1 {
+		return w.takes(call, list)
+	}
+	t := w.module.Tree
+	p := t.Parent(call)
+	if t.Kind(p) == syntax.ExpressionStatement {
+		return true
+	}
+	left := t.Child(p, syntax.FieldLeft)
+	if t.Kind(p) != syntax.Assignment || t.Kind(left) != syntax.PatternList {
+		return false
+	}
+	i := 0
+	for target := range t.Children(left) {
+		if i == position && (t.Kind(target) != syntax.Identifier || !w.variable(target, list)) {
+			return false
+		}
+		i++
+	}
+	return i == of
 }
 
 // takesFloat reports whether the code around n, which may become a float,
@@ -259,12 +300,12 @@ func (w floatWalk) callTakesFloat(call, arg syntax.NodeID) bool {
 		case "round", "abs", "max", "min":
 			return w.takesFloat(call)
 		}
-		if v, ok := parameterOf(w.module, call, arg); ok {
-			return w.everyRead(v, w.takesFloat)
+		if v, ok := w.view.parameterOf(w.module, call, arg); ok {
+			return w.everyRead(v, floatWalk.takesFloat)
 		}
 	case syntax.Attribute:
-		if v, ok := parameterOf(w.module, call, arg); ok {
-			return w.everyRead(v, w.takesFloat)
+		if v, ok := w.view.parameterOf(w.module, call, arg); ok {
+			return w.everyRead(v, floatWalk.takesFloat)
 		}
 		object, name := t.Child(f, syntax.FieldObject), t.Text(t.Child(f, syntax.FieldAttribute))
 		if t.Kind(object) == syntax.String {
@@ -304,8 +345,8 @@ func (w floatWalk) takesList(n syntax.NodeID) bool {
 		}
 	case syntax.ArgumentList:
 		call := t.Parent(p)
-		if v, ok := parameterOf(w.module, call, n); ok {
-			return w.everyRead(v, w.takesList)
+		if v, ok := w.view.parameterOf(w.module, call, n); ok {
+			return w.everyRead(v, floatWalk.takesList)
 		}
 		f := ""
 		if t.Kind(call) == syntax.Call {

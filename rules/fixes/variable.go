@@ -45,7 +45,7 @@ func isVariable(t *syntax.Tree, n syntax.NodeID) bool {
 		return t.Role(n) != syntax.FieldAttribute
 	case syntax.KeywordArgument:
 		return t.Role(n) != syntax.FieldName
-	case syntax.DottedName, syntax.FunctionDefinition, syntax.ClassDefinition:
+	case syntax.DottedName, syntax.AliasedImport, syntax.FunctionDefinition, syntax.ClassDefinition:
 		return false
 	}
 	return true
@@ -141,32 +141,39 @@ func (v variable) isHandedOut(seen map[variable]bool) bool {
 // parameterOf is the variable that takes the argument arg of a call, where the
 // callee is a function of the module.
 func parameterOf(m *names.Module, call, arg syntax.NodeID) (variable, bool) {
-	t := m.Tree
 	function := functionCalled(m, call)
 	if function < 0 {
 		return variable{}, false
 	}
-	position, name := 0, ""
-	if t.Kind(t.Parent(arg)) == syntax.KeywordArgument {
-		name = t.Text(t.Child(t.Parent(arg), syntax.FieldName))
-	} else {
-		for a := range t.Children(t.Child(call, syntax.FieldArguments)) {
-			if t.Kind(a) == syntax.ListSplat || t.Kind(a) == syntax.DictionarySplat {
-				return variable{}, false
-			}
-			if a == arg {
-				break
-			}
-			position++
-		}
-		if t.Kind(t.Child(call, syntax.FieldFunction)) == syntax.Attribute {
-			position++ // self
-		}
+	self := 0
+	if m.Tree.Kind(m.Tree.Child(call, syntax.FieldFunction)) == syntax.Attribute {
+		self = 1
 	}
-	if p := parameterAt(t, function, position, name); p != "" {
+	if p := parameterTaking(m, m.Tree, function, call, arg, self); p != "" {
 		return variable{m, m.Scope(function), p}, true
 	}
 	return variable{}, false
+}
+
+// parameterTaking is the parameter of a function, in the tree of, that takes an
+// argument of a call in m; before it come so many others. It is empty when there is
+// none.
+func parameterTaking(m *names.Module, of *syntax.Tree, function, call, arg syntax.NodeID, before int) string {
+	t := m.Tree
+	if t.Kind(t.Parent(arg)) == syntax.KeywordArgument {
+		return parameterAt(of, function, 0, t.Text(t.Child(t.Parent(arg), syntax.FieldName)))
+	}
+	position := before
+	for a := range t.Children(t.Child(call, syntax.FieldArguments)) {
+		if t.Kind(a) == syntax.ListSplat || t.Kind(a) == syntax.DictionarySplat {
+			return ""
+		}
+		if a == arg {
+			break
+		}
+		position++
+	}
+	return parameterAt(of, function, position, "")
 }
 
 // functionCalled is the definition, in the same file, of the function that a call
@@ -175,20 +182,23 @@ func parameterOf(m *names.Module, call, arg syntax.NodeID) (variable, bool) {
 func functionCalled(m *names.Module, call syntax.NodeID) syntax.NodeID {
 	t := m.Tree
 	f := t.Child(call, syntax.FieldFunction)
-	name, within := "", t.Root()
 	switch {
 	case t.Kind(f) == syntax.Identifier:
-		if name = t.Text(f); scopeAt(m, f).Lookup(name) != m.Scope(t.Root()) {
-			return syntax.NoNode
+		if name := t.Text(f); scopeAt(m, f).Lookup(name) == m.Scope(t.Root()) {
+			return functionNamed(m, name, t.Root())
 		}
 	case t.Kind(f) == syntax.Attribute && t.Text(t.Child(f, syntax.FieldObject)) == "self":
-		name = t.Text(t.Child(f, syntax.FieldAttribute))
-		for within = f; within > t.Root() && t.Kind(within) != syntax.ClassDefinition; {
-			within = t.Parent(within)
+		if class := classAround(t, f); class >= 0 {
+			return functionNamed(m, t.Text(t.Child(f, syntax.FieldAttribute)), class)
 		}
-	default:
-		return syntax.NoNode
 	}
+	return syntax.NoNode
+}
+
+// functionNamed is the one function of a name at the top of a module or a class, as
+// it stands there. It is NoNode when there is none, or none for sure.
+func functionNamed(m *names.Module, name string, within syntax.NodeID) syntax.NodeID {
+	t := m.Tree
 	found := syntax.NoNode
 	for n := within; n < t.End(within); n++ {
 		if t.Kind(n) == syntax.FunctionDefinition && lastName(t, t.Child(n, syntax.FieldName)) == name && scopeAt(m, n) == m.Scope(within) {

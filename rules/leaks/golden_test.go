@@ -1,6 +1,7 @@
 package leaks
 
 import (
+	"context"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -13,14 +14,17 @@ import (
 	"github.com/stretchr/testify/require"
 	"golang.org/x/tools/txtar"
 
+	"github.com/graphleak/graphleak/analyzer/names"
 	"github.com/graphleak/graphleak/analyzer/text"
+	"github.com/graphleak/graphleak/analyzer/usage"
 	"github.com/graphleak/graphleak/rules"
 )
 
 // TestGoldenFixes shows what each fix does. A txtar archive under
 // <rule>/testdata/fixes has a comment on what it shows, the files of a program and,
 // for each fix of each finding, a section named by the finding and the fix, with the
-// change as a unified diff. Run the test with -update to write these anew, and read
+// change as a unified diff. With a pyproject.toml among the files they are a project
+// that is checked as a whole. Run the test with -update to write these anew, and read
 // the difference.
 func TestGoldenFixes(t *testing.T) {
 	paths, err := filepath.Glob("*/testdata/fixes/*.txtar")
@@ -30,12 +34,13 @@ func TestGoldenFixes(t *testing.T) {
 		t.Run(path, func(t *testing.T) {
 			archive, err := txtar.ParseFile(path)
 			require.NoError(t, err)
-			isGiven := func(f txtar.File) bool { return filepath.Ext(f.Name) == ".py" }
+			isGiven := func(f txtar.File) bool { return filepath.Ext(f.Name) == ".py" || f.Name == "pyproject.toml" }
 			dir := t.TempDir()
 			var given []txtar.File
 			for _, f := range archive.Files {
 				if isGiven(f) {
 					given = append(given, f)
+					require.NoError(t, os.MkdirAll(filepath.Dir(filepath.Join(dir, f.Name)), 0o700))
 					require.NoError(t, os.WriteFile(filepath.Join(dir, f.Name), f.Data, 0o600))
 				}
 			}
@@ -52,8 +57,11 @@ func TestGoldenFixes(t *testing.T) {
 func changes(t *testing.T, dir string, files []txtar.File) []txtar.File {
 	t.Helper()
 	var out []txtar.File
-	checker := rules.NewChecker(All()...)
+	checker := rules.NewChecker(All()...).With(rules.Files{Project: projectOf(dir, files)})
 	for _, f := range files {
+		if filepath.Ext(f.Name) != ".py" {
+			continue
+		}
 		src := rules.Source{Path: filepath.Join(dir, f.Name), Text: f.Data}
 		report := check(t, checker, src)
 		for _, finding := range report.Findings {
@@ -73,6 +81,24 @@ func changes(t *testing.T, dir string, files []txtar.File) []txtar.File {
 		}
 	}
 	return out
+}
+
+// projectOf is what is known of the files around a checked one: of those with a
+// pyproject.toml everything.
+func projectOf(dir string, files []txtar.File) *usage.Project {
+	var paths []string
+	whole := false
+	for _, f := range files {
+		whole = whole || f.Name == "pyproject.toml"
+		if filepath.Ext(f.Name) == ".py" {
+			paths = append(paths, filepath.Join(dir, f.Name))
+		}
+	}
+	if !whole {
+		return nil
+	}
+	resolver := names.NewResolver(names.NewDisk(nil))
+	return usage.New([]string{dir}, func(context.Context) ([]string, error) { return paths, nil }, nil, func(string) *names.Resolver { return resolver })
 }
 
 // applied are the contents of files after a fix.
