@@ -40,9 +40,10 @@ class Watch:
         self.growth = {}
         self.peak = [0, 0, 0, 0, 0]  # nodes, bytes: see census
         self.counts = 0
-        self.freed = self.passes = 0
+        self.freed = self.passes = self.watched = 0
         self.since = 0  # iterations since a backward was watched
-        self.budget = 1000 + 8 * length  # iterations of all loops
+        self.budget = 600 + 8 * length  # iterations of all loops
+        self.feeding = None  # the counts at the last batch, until a loop takes it
 
     def names(self):
         return {
@@ -129,9 +130,10 @@ class Watch:
         def watched(function):
             def call(*args, **kwargs):
                 self.passes += 1
-                if self.passes > 8 and self.since < self.length:
+                if self.passes > 8 and self.since < self.length or self.watched > 40:
                     return function(*args, **kwargs)
                 self.since = 0
+                self.watched += 1
                 before = census.take(self.collect).saved
                 result = function(*args, **kwargs)
                 self.freed = max(self.freed, before - census.take(self.collect).saved)
@@ -158,13 +160,16 @@ class Watch:
         i = activation.iterations
         activation.iterations += 1
         if i > self.length:
-            if i > 3 * self.length + 30:
+            if i > 2 * self.length:
                 raise Enough
             return
         if key in self.growth and len(self.growth[key]) >= 2:
             return
         if i % self.stride == 0 or i == self.length:
-            activation.counts.append(self.count())
+            parts, self.feeding = self.feeding or self.count(), None
+            activation.counts.append(parts)
+            if key == "data":
+                self.feeding = parts
         if i == self.length:
             self.growth.setdefault(key, []).append(activation.growth(self.length))
 
