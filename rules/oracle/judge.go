@@ -24,13 +24,15 @@ const (
 
 // A measurement is what one run of one entry gave.
 type measurement struct {
-	Error  string            `json:"error"`
-	Visits map[string]int    `json:"visits"`
-	Growth map[string]counts `json:"growth"` // an iteration's, by loop
-	Peak   counts            `json:"peak"`
-	Freed  float64           `json:"freed"` // the most bytes that one backward freed
-	Same   string            `json:"same"`  // against the run before the fixes
-	Long   *measurement      `json:"long"`
+	Error  string                 `json:"error"`
+	Visits map[string]int         `json:"visits"`
+	Growth map[string]counts      `json:"growth"` // an iteration's, by loop
+	Peak   counts                 `json:"peak"`
+	Freed  float64                `json:"freed"` // the most bytes that one backward freed
+	Same   string                 `json:"same"`  // against the run before the fixes
+	Seen   map[string]observation `json:"seen"`  // by instruments, by place
+	Needs  map[string]string      `json:"needs"` // of what is at a place
+	Long   *measurement           `json:"long"`
 }
 
 // An entry is a part of a program that was run by itself.
@@ -42,6 +44,7 @@ type entry struct {
 	Called   bool                   `json:"called"`  // by others of the program
 	Grows    string                 `json:"grows"`   // why it may grow in a way that no rule is about
 	Changes  string                 `json:"changes"` // what a fix that is not safe changes
+	Meant    string                 `json:"meant"`   // why what an instrument sees there is no mistake
 	Plain    *measurement           `json:"plain"`
 	Rest     *measurement           `json:"rest"`    // what keeps is cut
 	Cut      *measurement           `json:"cut"`     // what costs a peak as well
@@ -104,6 +107,11 @@ func judge(p program, a answer) verdict {
 		}
 		c := judgeRest(e)
 		c.rule, c.text = p.rule, where+": "+c.text
+		if c.state == proven && p.silent && p.Controls != "" {
+			if seen := judgeControls(p.Controls, e); seen.state != proven {
+				c.state, c.text = seen.state, where+": "+seen.text
+			}
+		}
 		v.flat = append(v.flat, c)
 		if p.silent {
 			v.silent = append(v.silent, c)
@@ -160,6 +168,11 @@ func only(m measurement, loop string) measurement {
 // that shows it is enough.
 func judgeFinding(f rules.Finding, at place, a answer) claim {
 	c := claim{rule: f.Code, state: notReached}
+	if at.Instrument != "" {
+		if seen := judgeSeen(f, at, a); seen.state == proven || at.Cut == "" {
+			return unreached(seen, at, a)
+		}
+	}
 	switch {
 	case at.Cut == "":
 		return claim{rule: f.Code, state: notMeasured, text: "nothing here shows what it is about"}
@@ -197,11 +210,17 @@ func judgeFinding(f rules.Finding, at place, a answer) claim {
 		c.text += "; " + e.Name + ": " + why
 	}
 	c.text = strings.TrimPrefix(c.text, "; ")
-	if c.text == "" {
-		c.text = "nothing that runs comes there"
-		if needs := needed(at.ID, a); needs != "" {
-			c.state, c.text = notMeasured, "it needs "+needs
-		}
+	return unreached(c, at, a)
+}
+
+// unreached gives a claim without a reason the one that nothing came to its place.
+func unreached(c claim, at place, a answer) claim {
+	if c.state != notReached || c.text != "" {
+		return c
+	}
+	c.text = "nothing that runs comes there"
+	if needs := needed(at.ID, a); needs != "" {
+		c.state, c.text = notMeasured, "it needs "+needs
 	}
 	return c
 }
@@ -211,6 +230,9 @@ func needed(id int, a answer) string {
 	for _, e := range a.Entries {
 		if e.Needs != "" && slices.Contains(e.Within, id) {
 			return e.Needs
+		}
+		if e.Plain != nil && e.Plain.Needs[strconv.Itoa(id)] != "" {
+			return e.Plain.Needs[strconv.Itoa(id)]
 		}
 	}
 	return ""

@@ -25,6 +25,8 @@ type program struct {
 	Source   string    `json:"source"`
 	Findings []place   `json:"findings"`
 	Variants []variant `json:"variants"`
+	// Controls is set where an instrument must see nothing.
+	Controls instrument `json:"controls"`
 
 	rule     string // code of the rule whose folder it is in, or empty
 	silent   bool   // made to show where the rule must not speak
@@ -34,12 +36,13 @@ type program struct {
 
 // A place is the expression that a finding names.
 type place struct {
-	ID    int    `json:"id"`
-	Start [2]int `json:"start"` // line from one, column in bytes from zero
-	End   [2]int `json:"end"`
-	Cut   string `json:"cut"` // how to take from it what it keeps
-	Peak  bool   `json:"peak"`
-	Cycle bool   `json:"cycle"` // what stays is free after a garbage collection
+	ID         int        `json:"id"`
+	Start      [2]int     `json:"start"` // line from one, column in bytes from zero
+	End        [2]int     `json:"end"`
+	Cut        string     `json:"cut"` // how to take from it what it keeps
+	Peak       bool       `json:"peak"`
+	Cycle      bool       `json:"cycle"` // what stays is free after a garbage collection
+	Instrument instrument `json:"instrument"`
 }
 
 // A variant is what fixes leave of a program.
@@ -159,6 +162,9 @@ func (p *program) examine(ctx context.Context, checker *rules.Checker, cfg confi
 	}
 	p.findings = report.Findings
 	p.Findings = places(src.Text, report.Findings)
+	if p.silent {
+		p.Controls = instrumentFor(p.rule)
+	}
 	labels := []string{safeFixes, otherFixes, allFixes}
 	if p.drawn { // with uses for which a fix is not safe
 		labels = labels[:2]
@@ -207,14 +213,16 @@ func preferLast(report rules.Report) {
 func places(src []byte, findings []rules.Finding) []place {
 	out := []place{}
 	for i, f := range findings {
-		out = append(out, place{i, position(src, f.Span.Start), position(src, f.Span.End), cut(f), f.Memory == rules.Peak, isCycle(f)})
+		out = append(out, place{i, position(src, f.Span.Start), position(src, f.Span.End), cut(f), f.Memory == rules.Peak, isCycle(f), instrumentFor(f.Code)})
 	}
 	return out
 }
 
 // isCycle says that what a finding is about can be freed, but only by a garbage
 // collection, which may be long in coming.
-func isCycle(f rules.Finding) bool { return f.Code == "GL403" || f.Code == "GL502" }
+func isCycle(f rules.Finding) bool {
+	return f.Code == "GL403" || f.Code == "GL502" || f.Code == "GL504"
+}
 
 func position(src []byte, offset int) [2]int {
 	before := src[:offset]
@@ -231,7 +239,11 @@ func cut(f rules.Finding) string {
 		return "guard"
 	case "GL401", "GL402":
 		return "off"
-	case "GL206", "GL303", "GL304", "GL503", "GL504", "GL601": // of a metric, a device, a library, or objects that are made anew
+	case "GL206":
+		return "arguments"
+	case "GL504":
+		return "once"
+	case "GL303", "GL304", "GL503", "GL601": // of a device, a library, or no growth
 		return ""
 	}
 	switch f.Keeps {

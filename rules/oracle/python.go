@@ -18,7 +18,7 @@ import (
 )
 
 //go:embed python
-var instrument embed.FS
+var pythonFiles embed.FS
 
 var errNoTorch = errors.New("no Python with PyTorch was found (Debian: apt-get install python3-torch); the environment variable PYTHON names another one")
 
@@ -40,7 +40,7 @@ func execute(ctx context.Context, python string, programs []program, done func(p
 		return nil, err
 	}
 	defer os.RemoveAll(dir)
-	if err := os.CopyFS(dir, mustSub(instrument, "python")); err != nil {
+	if err := os.CopyFS(dir, mustSub(pythonFiles, "python")); err != nil {
 		return nil, err
 	}
 	environment := append(os.Environ(), "OMP_NUM_THREADS=1", "OPENBLAS_NUM_THREADS=1", "PYTHONDONTWRITEBYTECODE=1", "PYTHONMALLOC=malloc", preload(ctx, dir))

@@ -5,6 +5,7 @@ package metric
 import (
 	_ "embed"
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/graphleak/graphleak/analyzer/flow"
@@ -74,7 +75,7 @@ func ofLibrary(m flow.Metric) rules.Finding {
 
 // own is the finding of an object of the program.
 func own(pile flow.Pile, f rules.Finding) rules.Finding {
-	f.Span = argument(*pile.Call).Span()
+	f.Span = argument(pile).Span()
 	method := fixes.NameOf(*pile.Emptied)
 	called := *pile.Call
 	if called.Kind() == syntax.Call {
@@ -87,14 +88,28 @@ func own(pile flow.Pile, f rules.Finding) rules.Finding {
 	return f
 }
 
-// argument is the first argument of a call, or the call if it has none.
-func argument(call flow.Location) flow.Location {
+// argument is the argument of a pile's call that a tensor comes from, or the first
+// one, or the call if it has none.
+func argument(p flow.Pile) flow.Location {
+	call := *p.Call
 	t := call.Module.Tree
-	if first := t.First(t.Child(call.Node, syntax.FieldArguments)); first >= 0 {
-		if t.Kind(first) == syntax.KeywordArgument {
-			first = t.Child(first, syntax.FieldValue)
+	first := call
+	for n := range t.Children(t.Child(call.Node, syntax.FieldArguments)) {
+		if t.Kind(n) == syntax.KeywordArgument {
+			n = t.Child(n, syntax.FieldValue)
 		}
-		return flow.Location{Module: call.Module, Node: first}
+		at := flow.Location{Module: call.Module, Node: n}
+		if slices.ContainsFunc(p.Tensors, func(piled flow.Piled) bool { return piled.From != nil && within(*piled.From, at) }) {
+			return at
+		}
+		if first == call {
+			first = at
+		}
 	}
-	return call
+	return first
+}
+
+func within(inner, outer flow.Location) bool {
+	in, out := inner.Span(), outer.Span()
+	return inner.Module == outer.Module && out.Start <= in.Start && in.End <= out.End
 }

@@ -50,16 +50,16 @@ def take(collect=True):
     if collect:
         gc.collect()
     heap = _mallinfo()
-    tensors, nodes = _reachable()
+    tensors, nodes = reachable()
     seen = _graph(nodes)
     saved, sizes, used = {}, {}, {}
     for node in seen.values():
         for tensor in _saved_by(node):
             if not _is_parameter(tensor):
-                address = _address(tensor)
+                address = storage_address(tensor)
                 saved[address] = saved.get(address) or tensor.storage().nbytes()
     for tensor in tensors:
-        address = _address(tensor)
+        address = storage_address(tensor)
         if address in host:
             continue
         sizes[address] = sizes.get(address) or tensor.storage().nbytes()
@@ -90,7 +90,7 @@ def _kind(cls):
     return _kinds[cls]
 
 
-def _reachable():
+def reachable():
     """All tensors and nodes that Python objects are."""
     tensors, nodes, seen = [], [], set()
     pending = [o for o in (earlier() for earlier in _earlier) if o is not None]
@@ -152,6 +152,6 @@ def _is_parameter(tensor):
     return tensor.is_leaf and tensor.requires_grad
 
 
-def _address(tensor):
+def storage_address(tensor):
     """The address of a tensor's storage."""
     return tensor.data_ptr() - tensor.storage_offset() * tensor.element_size()

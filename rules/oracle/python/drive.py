@@ -30,6 +30,8 @@ import torch
 
 import absent
 import behaviour
+import checkpoints
+import instruments
 import marks
 import scenes
 import standins
@@ -47,12 +49,14 @@ class Program:
         self.name, self.source = request["name"], request["source"]
         self.folder, self.package = request.get("folder", ""), request.get("package", "")
         self.places = [marks.Place(f) for f in request["findings"]]
-        self.plain = ast.parse(self.source)
+        if request.get("controls"):
+            self.places += marks.controls(self.source, request["controls"])
         self.tree = marks.marked(self.source, self.places)
         self.script = compile(self.tree, self.name, "exec")
         self.definitions = compile(_definitions(self.tree), self.name, "exec")
         self.comments = _comments(self.source)
         self.free = _free_names(self.tree)
+        self.fields = _fields(self.tree)
         self.libraries = absent.imported(self.tree)
 
     def within(self, entry):
@@ -75,27 +79,13 @@ class Program:
                 if isinstance(node, ast.ClassDef) and "run" not in self.comments.get(line, ()):
                     yield from ((f"{node.name}.{method}", line) for method in self.methods(node))
 
-    def reach(self, entry):
-        """All that an entry may run of its file, as text to compare."""
-        parts = {getattr(node, "name", None): node for node in self.plain.body}
-        found = {}
-        pending = list(parts) if entry == "script" else [entry.partition(".")[0]]
-        pending.extend(n.id for node in self.plain.body if not hasattr(node, "name") for n in _names(node))
-        while pending:
-            name = pending.pop()
-            if name in parts and name not in found:
-                found[name] = ast.dump(parts[name])
-                pending.extend(n.id for n in _names(parts[name]))
-        others = [ast.dump(node) for node in self.plain.body if not hasattr(node, "name")]
-        return [found[name] for name in sorted(found, key=str)] + others
-
     def said(self, line, key):
         return "; ".join(self.comments.get(line, {}).get(key, ()))
 
     def called(self, entry):
         """Whether others of the program name an entry."""
         others = (node for node in self.tree.body if getattr(node, "name", None) != entry)
-        return any(n.id == entry for node in others for n in _names(node))
+        return any(isinstance(n, ast.Name) and n.id == entry for node in others for n in ast.walk(node))
 
     def methods(self, cls):
         """Of a class with findings, the methods that others may call."""
@@ -115,10 +105,6 @@ def _covers(node, place):
     return node.lineno <= place.start[0] <= node.end_lineno
 
 
-def _names(tree):
-    return (node for node in ast.walk(tree) if isinstance(node, ast.Name))
-
-
 def _definitions(tree):
     """What functions and classes of a module may need of it: all but its loops."""
     loops = (ast.For, ast.AsyncFor, ast.While)
@@ -129,7 +115,7 @@ def _comments(source):
     """By the line after them, the comments that say how something is run."""
     found, pending = {}, {}
     for number, line in enumerate(source.split("\n"), 1):
-        m = re.match(r"# (once|run|may grow|may change): (.*)$", line)
+        m = re.match(r"# (once|run|may grow|may change|on purpose): (.*)$", line)
         if m:
             pending.setdefault(m[1], []).append(m[2])
         elif pending:
@@ -143,7 +129,8 @@ class Run:
     def __init__(self, program, entry, line, scene, length, cuts, collect=True):
         self.program, self.entry = program, entry
         self.comment = program.comments.get(line, {})
-        self.watch = watch.Watch(length, cuts, collect) if cuts is not None else watch.Blind(length)
+        self.reads = any(place.instrument == "workers" for place in program.places)
+        self.watch = watch.Blind(length, self.reads) if cuts is None else watch.Watch(length, cuts, collect, self.reads)
         self.scene = standins.Scene(self.watch.iterations, **scene, length=length + 2)
         self.record = behaviour.Record()
 
@@ -160,8 +147,10 @@ class Run:
             sys.path.insert(0, self.program.folder)
             module.__package__ = self.program.package
         sys.argv = [self.program.name]
-        cast = scenes.Cast(self.scene, module)
-        torch.load = standins.loaded(self.scene)
+        cast = scenes.Cast(self.scene, module, self.watch.devices.given)
+        if self.reads:
+            standins.records(scenes.PATH, self.program.fields)
+        torch.load = checkpoints.loader(self.scene, self.watch.devices)
         for name in self.program.free:
             try:
                 vars(module)[name] = cast.by_name(name)
@@ -179,15 +168,17 @@ class Run:
                 self.call(module, cast)
         except watch.Enough:
             pass
+        if self.watch.counts_memory:
+            self.watch.instruments.workers.read()
         own = [v for v in vars(module).values() if isinstance(v, torch.nn.Module)]
         self.record.models(self.scene.models + own)
 
     def call(self, module, cast):
         if "run" in self.comment:
             scope = scenes.Scope(cast, module)
-            exec("\n".join(self.comment.get("once", ())), vars(module), scope)
+            exec("\n".join(self.comment.get("once", ())), scope)
             body = compile("\n".join(self.comment["run"]), "run", "exec")
-            self.repeat(lambda: exec(body, vars(module), scope))
+            self.repeat(lambda: exec(body, scope))
             return
         name, _, method = self.entry.partition(".")
         entry = getattr(module, name)
@@ -209,11 +200,13 @@ class Run:
         """Calls once; where no loop in there ran long enough, the calls are the
         iterations."""
         self.watch.loop("calls")
+        self.watch.instruments.call()
         call()
         if self.watch.growth:
             return
         for _ in range(self.watch.length + 2):
             self.watch.iteration("calls")
+            self.watch.instruments.call()
             call()
 
     def train(self, model, cast):
@@ -254,7 +247,7 @@ class Run:
         self.record.result(result)
         graphs = [t for t in behaviour.tensors(result) if t.grad_fn is not None]
         if graphs:  # what a caller does who is given a graph
-            self.watch.passes = self.watch.watched = 0
+            self.watch.passes = 0
             with contextlib.suppress(RuntimeError):  # where it was freed
                 torch.autograd.backward([t.sum() for t in graphs])
 
@@ -276,6 +269,12 @@ def _free_names(tree):
         elif isinstance(node, (ast.MatchAs, ast.MatchStar)) and node.name:
             bound.add(node.name)
     return sorted(read - bound)
+
+
+def _fields(tree):
+    """The names by which a program takes something of something."""
+    slices = [node.slice for node in ast.walk(tree) if isinstance(node, ast.Subscript)]
+    return sorted({s.value for s in slices if isinstance(s, ast.Constant) and isinstance(s.value, str)})
 
 
 def forked(work):
@@ -337,10 +336,12 @@ def outcome(run):
             "growth": run.watch.growths(),
             "peak": run.watch.peak,
             "freed": run.watch.freed,
+            "seen": run.watch.instruments.seen,
+            "needs": run.watch.instruments.workers.needs,
             "behaviour": run.record.parts,
         }
 
-    nothing = {"error": NO_END, "visits": {}, "growth": {}, "behaviour": {}}
+    nothing = {"error": NO_END, "visits": {}, "growth": {}, "seen": {}, "behaviour": {}}
     return forked(work) or nothing
 
 
@@ -375,8 +376,7 @@ def run(program, entry, line, scene, length, cuts, collect=True):
 def settled(program, entry, line, scene, rest):
     """A run with cuts, made long if the short one grows: many a loop empties
     what it keeps, or has it full, after a number of steps only."""
-    alone = "." in entry  # a method, of whose object others know how long it lives
-    if not alone and not rest["error"] and any(max(rate[:2]) > 0 for rate in rest["growth"].values()):
+    if not rest["error"] and any(max(rate[:2]) > 0 for rate in rest["growth"].values()):
         return run(program, entry, line, scene, LONG, program.cuts(peaks=False))
     return dict(rest)
 
@@ -391,6 +391,7 @@ def measure(program, entry, line, scene):
         "called": program.called(entry),
         "grows": program.said(line, "may grow"),
         "changes": program.said(line, "may change"),
+        "meant": program.said(line, "on purpose"),
         "scene": scene,
         "plain": plain,
         "rest": plain,
@@ -437,12 +438,11 @@ def examine(request):
             reports.append({"entry": entry, "error": error, "needs": absent.reason(error), "within": program.within(entry)})
             continue
         report = measure(program, entry, line, scene)
-        report["variants"], known = {}, [program.reach(entry)]
+        report["variants"] = {}
         for label, variant in variants:
             lines = dict(variant.entries())
-            if entry not in lines or not report["alone"] or variant.reach(entry) in known:
+            if entry not in lines or not report["alone"] and not report["plain"]["seen"]:
                 continue
-            known.append(variant.reach(entry))
             at = variant, entry, lines[entry], scene
             after = run(*at, SHORT, {})
             after["same"] = behaviour.compare(report["plain"]["behaviour"], after["behaviour"])
@@ -473,6 +473,8 @@ def main():
     torch.set_num_threads(1)
     standins.install()
     absent.install()
+    checkpoints.install()
+    instruments.install()
     torch.zeros(1, requires_grad=True).sum().backward()  # what PyTorch makes once
     sys.modules["probe"] = types.ModuleType("probe")  # of programs that were measured otherwise
     sys.modules["probe"].tick = sys.modules["probe"].note = lambda *_: None

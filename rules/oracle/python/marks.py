@@ -8,8 +8,11 @@ of each loop is announced, which is where things are counted.
 
 import ast
 import itertools
+import re
 
 AT, BEFORE, AFTER, DECORATE = "__at__", "__before__", "__after__", "__decorate__"
+CLEANUP, DELETES, DELETED, LOAD, MAKE, WORKERS = "__cleanup__", "__deletes__", "__deleted__", "__load__", "__make__", "__workers__"
+CUDA, DEVICE = "__cuda__", "__device__"
 LOOP, ITERATION, ITERATIONS = "__loop__", "__iteration__", "__iterations__"
 
 
@@ -21,6 +24,7 @@ class Place:
         self.id = finding["id"]
         self.start, self.end = tuple(finding["start"]), tuple(finding["end"])
         self.cut, self.peak, self.cycle = finding["cut"], finding["peak"], finding["cycle"]
+        self.instrument = finding.get("instrument", "")
         self.found = False
 
     def is_at(self, node):
@@ -36,6 +40,26 @@ def _start(node):
 
 def _end(node):
     return node.end_lineno, node.end_col_offset
+
+
+TEMPTING = {  # what a finding that an instrument bears out would name
+    "cleanup": re.compile(r"gc\.collect|torch\.\w+\.empty_cache"),
+    "load": re.compile(r"torch\.load"),
+    "make": re.compile(r"(torch\.)?optim\.[A-Z]\w+|torch\.jit\.trace|next"),
+    "workers": re.compile(r"(torch\.utils\.data\.)?DataLoader"),
+}
+CONTROLS = 1000  # the first of their places
+
+
+def controls(source, instrument):
+    """Places in a program without findings: an instrument must see nothing there."""
+    nodes = []
+    for node in ast.walk(ast.parse(source)):
+        if isinstance(node, ast.Call) and TEMPTING[instrument].fullmatch(ast.unparse(node.func)):
+            found = [k.value for k in node.keywords if k.arg == "num_workers"] if instrument == "workers" else [node]
+            nodes.extend(found)
+    return [Place({"id": CONTROLS + i, "start": _start(node), "end": _end(node), "cut": "", "peak": False, "cycle": False,
+                   "instrument": instrument}) for i, node in enumerate(nodes)]
 
 
 def marked(source, places):
@@ -102,6 +126,7 @@ class _Marker(ast.NodeTransformer):
         for place in places:
             if place.found:
                 self.places.setdefault((place.start, place.end), []).append(place)
+        self.cleanups = any(place.instrument == "cleanup" for place in places)
         self.loops = 0
 
     def visit(self, node):
@@ -112,14 +137,34 @@ class _Marker(ast.NodeTransformer):
         return marked
 
     def visit_Constant(self, node):
-        if isinstance(node.value, str) and node.value.split(":")[0] == "cuda":
-            return ast.copy_location(ast.Constant("cpu"), node)
-        return node
+        return _cuda(node) if isinstance(node.value, str) and node.value.split(":")[0] == "cuda" else node
 
     def visit_JoinedStr(self, node):
         if node.values and isinstance(node.values[0], ast.Constant) and str(node.values[0].value).startswith("cuda:"):
-            return ast.copy_location(ast.Constant("cpu"), node)
+            return _cuda(node)
         return self.generic_visit(node)
+
+    def visit_MatchValue(self, node):
+        return node  # a pattern, which may be no call
+
+    def visit_IfExp(self, node):
+        """A program that asks for a GPU is run as if there were one."""
+        if ast.unparse(node.test) == "torch.cuda.is_available()" and isinstance(node.body, ast.Constant):
+            return self.visit(node.body)
+        return self.generic_visit(node)
+
+    def visit_Call(self, node):
+        self.generic_visit(node)
+        if ast.unparse(node.func) == "torch.device":
+            node.func = ast.copy_location(ast.Name(DEVICE, ast.Load()), node.func)
+        return node
+
+    def visit_Delete(self, node):
+        names = [ast.Name(target.id, ast.Load()) for target in node.targets if isinstance(target, ast.Name)]
+        if not self.cleanups or not names:
+            return node
+        before, after = ast.Expr(_call(DELETES, *names)), ast.Expr(_call(DELETED))
+        return [ast.copy_location(before, node), node, ast.copy_location(after, node)]
 
     def visit_For(self, node):
         self.generic_visit(node)
@@ -139,7 +184,15 @@ class _Marker(ast.NodeTransformer):
 
 def _wrapped(expression, place):
     mark = ast.Constant(place.id)
-    if place.cut == "uncached":
+    if place.instrument == "make":
+        nothing = ast.arguments([], [], None, [], [], None, [])
+        call = _call(MAKE, mark, ast.Lambda(nothing, expression))
+    elif place.instrument:
+        call = _call({"cleanup": CLEANUP, "load": LOAD, "workers": WORKERS}[place.instrument], mark, expression)
+    elif place.cut == "arguments" and isinstance(expression, ast.Call):
+        expression.args = [_call(AT, ast.Constant(place.id), a) for a in expression.args]
+        call = _call(AT, mark, expression)
+    elif place.cut == "uncached":
         call = _call(DECORATE, mark, expression)
     elif place.cut in ("record", "guard"):
         call = _call(AFTER, mark, _call(BEFORE, ast.Constant(place.id)), expression)
@@ -150,3 +203,7 @@ def _wrapped(expression, place):
 
 def _call(name, *arguments):
     return ast.Call(ast.Name(name, ast.Load()), list(arguments), [])
+
+
+def _cuda(node):
+    return ast.copy_location(ast.Name(CUDA, ast.Load()), node)

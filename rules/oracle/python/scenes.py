@@ -12,8 +12,12 @@ function runs. A scene that has the wrong number of features is tried again with
 the number that PyTorch asks for.
 """
 
+import builtins
 import inspect
+import json
+import pathlib
 import re
+import types
 
 import torch
 from torch import nn
@@ -71,7 +75,7 @@ MODELS = re.compile(
 CRITICS = re.compile(r"(.*_)?critic\d?$", re.I)
 HEADS = re.compile(r"(.*_)?(head|out|output|classifier|readout|critic)$")
 FEEDS = re.compile(r"(.*_)?(loader|batches|data|dataset|dataloader|pairs|chunks|held_out|samples|signal|stream|frames|readings|"
-                   r"sequences|source|corpus|queries|documents|rows|volumes|prompts|texts|images_of|sequence|first|second|micro_batches)$", re.I)
+                   r"sequences|source|corpus|queries|documents|rows|volumes|prompts|texts|images_of|requests|sequence|first|second|micro_batches)$", re.I)
 GROUPS = re.compile(r"(loaders|dataloaders|feeds)$")
 OPTIMIZERS = re.compile(r"(.*_)?(optimizer|optim|opt|og|od|opt_\w+|optimiser)$", re.I)
 EPOCHS = re.compile(r"(.*_)?(epochs|episodes)$")
@@ -81,18 +85,21 @@ BATCHES = re.compile(r"(batch|sample)$")
 INPUTS = re.compile(r"(x|xs|images?|inputs?|tokens|features|observation|state|states|obs|prompt|h|src|source|real|fake|noise)\d?$")
 VALUES = re.compile(r"(loss|value|t|logits|embeddings|score)$")
 LABELS = re.compile(r"(y|ys|labels?|targets?|classes_of)$")
-CRITERIA = re.compile(r"(.*_)?(criterion|loss_fn|loss_function|measure|objective)$")
+PATH = "checkpoint.pt"
+NAMESPACES = re.compile(r"(args|opts?|options|config|cfg|conf|hparams|settings)$")
+CRITERIA = re.compile(r"(.*_)?(criterion|loss_fn|loss_of|loss_function|measure|objective)$")
 SCALARS = {"lr": 0.1, "rate": 0.1, "gamma": 0.9, "tau": 0.01, "temperature": 1.0, "eps": 1e-6, "momentum": 0.9,
            "decay": 0.9, "beta": 0.9, "threshold": 0.5, "weight": 0.5, "classes": standins.CLASSES, "interval": 5,
            "every": 5, "vocabulary": standins.CLASSES, "words": standins.CLASSES, "train": True, "name": "name",
-           "depth": 2, "experts": 4, "codes": 8, "epoch": 0, "k": 3, "window": 20, "capacity": 10, "epsilon": 0.1}
+           "depth": 2, "experts": 4, "codes": 8, "epoch": 0, "k": 3, "window": 20, "capacity": 10, "epsilon": 0.1,
+           "gpu": 0, "rank": 0, "workers": 2, "resume": PATH, "checkpoint": PATH}
 
 
 class Cast:
     """What stands in for names in one run."""
 
-    def __init__(self, scene, module):
-        self.scene, self.module = scene, module
+    def __init__(self, scene, module, device):
+        self.scene, self.module, self.device = scene, module, device
         self.kept = {}  # stand-ins that live as long as the run
         self.optimizers = []
 
@@ -136,15 +143,17 @@ class Cast:
         if CRITERIA.match(name):
             return _criterion, True
         if name == "device":
-            return torch.device("cpu"), True
+            return self.device, True
         if name == "env" or name.endswith("environment"):
             return standins.Environment(scene), True
         if name in ("writer", "logger", "log"):
             return standins.Writer(), True
+        if NAMESPACES.match(name):
+            return Namespace(self), True
         if name == "path":
-            return "checkpoint.pt", True
+            return PATH, True
         if name == "paths":
-            return ["checkpoint.pt"] * scene.length, True
+            return [PATH] * scene.length, True
         if name == "cell":
             return self._annotated(name, nn.GRUCell)
         if name == "tasks":
@@ -217,6 +226,20 @@ class Cast:
         return values
 
 
+class Namespace:
+    """Settings, each of which stands for its name."""
+
+    def __init__(self, cast):
+        self._cast = cast
+
+    def __getattr__(self, name):
+        if name.startswith("_"):
+            raise AttributeError(name)
+        return self._cast.by_name(name)
+
+    __getitem__ = __getattr__
+
+
 class Scope(dict):
     """The names of a `# run:` comment."""
 
@@ -227,6 +250,8 @@ class Scope(dict):
     def __missing__(self, name):
         if name in self.names:
             return self.names[name]
+        if hasattr(builtins, name):
+            raise KeyError(name)
         maker = MAKERS.get(name)
         if maker:
             return maker(self.cast)
@@ -241,6 +266,10 @@ MAKERS = {
     "randint": lambda cast: lambda *shape: torch.randint(standins.CLASSES, shape),
     "feed": lambda cast: cast.scene.feed,
     "Model": lambda cast: lambda answer="logits": standins.Model(standins.Scene(), answer),
+    "written": lambda cast: standins.written,
+    "given": lambda cast: types.SimpleNamespace,
+    "json": lambda cast: json,
+    "pathlib": lambda cast: pathlib,
     "nn": lambda cast: nn,
     "torch": lambda cast: torch,
 }

@@ -17,6 +17,9 @@ import torch
 from torch.utils.hooks import RemovableHandle
 
 import census
+import checkpoints
+import instruments
+import marks
 import standins
 
 
@@ -27,9 +30,12 @@ class Enough(BaseException):
 class Watch:
     """length is how many iterations of a loop are compared; cuts are the places
     to cut, with how. Without collect, cycles stay that only a garbage collection
-    frees. What runs before the start is cut, but not counted."""
+    frees. What runs before the start is cut, but not counted. What reads data, its
+    loops have the length of that."""
 
-    def __init__(self, length, cuts, collect=True):
+    counts_memory = True
+
+    def __init__(self, length, cuts, collect=True, reads=False):
         self.length, self.cuts, self.collect = length, cuts, collect
         self.started = False
         if not collect:
@@ -40,10 +46,12 @@ class Watch:
         self.growth = {}
         self.peak = [0, 0, 0, 0, 0]  # nodes, bytes: see census
         self.counts = 0
-        self.freed = self.passes = self.watched = 0
+        self.freed = self.passes = 0
         self.since = 0  # iterations since a backward was watched
-        self.budget = 600 + 8 * length  # iterations of all loops
-        self.feeding = None  # the counts at the last batch, until a loop takes it
+        self.budget = 10**6 if reads else 1000 + 8 * length  # iterations of all loops
+        self.most = self.budget if reads else 3 * length + 30  # of one activation
+        self.instruments = instruments.Instruments(self)
+        self.devices = checkpoints.Devices()
 
     def names(self):
         return {
@@ -54,6 +62,9 @@ class Watch:
             "__loop__": self.loop,
             "__iteration__": self.iteration,
             "__iterations__": self.iterations,
+            marks.CUDA: checkpoints.Device("cpu"),
+            marks.DEVICE: self.devices.make,
+            **self.instruments.names(),
         }
 
     def settle(self):
@@ -130,10 +141,10 @@ class Watch:
         def watched(function):
             def call(*args, **kwargs):
                 self.passes += 1
-                if self.passes > 8 and self.since < self.length or self.watched > 40:
+                if self.passes > 8 and self.since < self.length:
                     return function(*args, **kwargs)
                 self.since = 0
-                self.watched += 1
+                self.instruments.loads.backward()
                 before = census.take(self.collect).saved
                 result = function(*args, **kwargs)
                 self.freed = max(self.freed, before - census.take(self.collect).saved)
@@ -160,16 +171,13 @@ class Watch:
         i = activation.iterations
         activation.iterations += 1
         if i > self.length:
-            if i > 2 * self.length:
+            if i > self.most:
                 raise Enough
             return
         if key in self.growth and len(self.growth[key]) >= 2:
             return
         if i % self.stride == 0 or i == self.length:
-            parts, self.feeding = self.feeding or self.count(), None
-            activation.counts.append(parts)
-            if key == "data":
-                self.feeding = parts
+            activation.counts.append(self.count())
         if i == self.length:
             self.growth.setdefault(key, []).append(activation.growth(self.length))
 
@@ -184,8 +192,10 @@ class Watch:
 class Blind(Watch):
     """Counts nothing: for trying out whether a program runs."""
 
-    def __init__(self, length):
-        super().__init__(length, {})
+    counts_memory = False
+
+    def __init__(self, length, reads=False):
+        super().__init__(length, {}, reads=reads)
 
     def backward(self):
         pass
@@ -309,5 +319,6 @@ CUTS = {
     "detach": functools.partial(_each, change=lambda t: t.detach()),
     "copy": functools.partial(_each, change=lambda t: t.clone()),
     "move": functools.partial(_each, change=standins.moved),
+    "arguments": functools.partial(_each, change=standins.moved),
     "off": lambda flag: False,
 }

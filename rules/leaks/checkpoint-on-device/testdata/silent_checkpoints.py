@@ -60,6 +60,7 @@ def assigned(path, loader):
     train(model, loader, optim.SGD(model.parameters(), lr=0.1))
 
 
+# on purpose: only before PyTorch 2.1 does the optimizer copy its state
 def optimizer_only(path, model: nn.Module, loader):
     """So does the optimizer with its state."""
     optimizer = optim.Adam(model.parameters())

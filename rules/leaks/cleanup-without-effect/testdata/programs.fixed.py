@@ -7,6 +7,7 @@ import torch.nn.functional as F
 from torch import nn
 
 
+# run: two_models(loader, Model)
 def two_models(loader, build):
     """The optimizer has the parameters."""
     model = nn.Sequential(nn.Linear(16, 512), nn.ReLU(), nn.Linear(512, 10)).cuda()
@@ -30,6 +31,7 @@ class Evaluator:
             return sum((self.model(x).argmax(-1) == y).float().mean().item() for x, y in loader)
 
 
+# run: compare(model, [4, 8, 10], loader)
 def compare(first: nn.Module, others, loader):
     scores = [Evaluator(first).accuracy(loader)]
     for width in others:
@@ -47,6 +49,7 @@ def release(model):
     torch.cuda.empty_cache()  # want: GL503 hint values
 
 
+# run: search([4, 8, 16], [x for x, _ in loader])
 def search(widths, loader):
     for width in widths:
         net = nn.Linear(16, width).cuda()
@@ -81,6 +84,7 @@ def in_the_wrong_order(x):
     return y
 
 
+# run: chunks(model, [x for x, _ in loader])
 def chunks(model: nn.Module, parts):
     outputs = []
     with torch.no_grad():

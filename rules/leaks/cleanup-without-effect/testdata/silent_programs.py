@@ -7,6 +7,7 @@ import torch.nn.functional as F
 from torch import nn
 
 
+# run: both_deleted(loader, Model)
 def both_deleted(loader, build):
     model = nn.Linear(16, 512).cuda()
     optimizer = torch.optim.Adam(model.parameters())
@@ -20,6 +21,7 @@ def both_deleted(loader, build):
     return build()
 
 
+# on purpose: the second call frees what the first one cannot
 def one_after_the_other(loader):
     model = nn.Linear(16, 512).cuda()
     optimizer = torch.optim.Adam(model.parameters())
@@ -43,6 +45,7 @@ def the_only_reference(x):
     return y
 
 
+# on purpose: the second call releases what the first one comes too early for
 def cleaned_before_and_after(x):
     model = nn.Linear(512, 512).to("cuda")
     with torch.no_grad():
@@ -89,6 +92,7 @@ def drop(thing):
     gc.collect()
 
 
+# run: given_away(["a.pt", "b.pt"])
 def given_away(paths):
     for path in paths:
         drop(torch.load(path))
@@ -101,6 +105,7 @@ def given_a_new_value(module):
     torch.cuda.empty_cache()
 
 
+# on purpose: whether half() changes the module itself is not in view
 def halves(net: nn.Module):
     given_a_new_value(net)
 

@@ -121,7 +121,9 @@ class Vocabulary:
         return self.words[index]
 
 
-def loaders(path, base, encode, transforms, workers):
+# once: path = written(json.dumps([{"value": i, "text": f"a sentence {i}", "label": i} for i in range(20000)]))
+# run: loaders(path, 4)
+def loaders(path, workers):
     vocabulary = Vocabulary(path)
     values = TensorDataset(torch.arange(len(vocabulary.words)))
     return [
@@ -129,9 +131,20 @@ def loaders(path, base, encode, transforms, workers):
         DataLoader(Records(path), num_workers=0),
         DataLoader(Packed(path), num_workers=8),
         DataLoader(Arrays(path), num_workers=8),
-        DataLoader(Files(path, transforms), num_workers=workers),
-        DataLoader(Cached(base, encode), num_workers=workers),
-        DataLoader(Table(path), num_workers=workers),
-        DataLoader(Splits(path), num_workers=workers),
         DataLoader(values, num_workers=workers),
+    ]
+
+
+# once: base = [(i / 20000, i) for i in range(20000)]
+# run: of_tensors(base, torch.tensor, 4)
+# on purpose: what is copied is the head of a tensor, whatever its size
+def of_tensors(base, encode, workers):
+    return DataLoader(Cached(base, encode), num_workers=workers)
+
+
+def of_files(root, path, transforms, workers):
+    return [
+        DataLoader(Files(root, transforms), num_workers=workers),
+        DataLoader(Table(path), num_workers=workers),
+        DataLoader(Splits(root), num_workers=workers),
     ]

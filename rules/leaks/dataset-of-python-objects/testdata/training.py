@@ -110,24 +110,38 @@ class ByName(Dataset):
         return Image.open(f"{self.root}/{name}.jpg"), torch.tensor(self.boxes[name])
 
 
-def loaders(args, transform, vocabulary):
+# once: records = [{"file": f"{i}.jpg", "label": i} for i in range(20000)]
+# once: args = given(annotations=written(json.dumps({"annotations": records})), batch=4, workers=2)
+# once: args.rows = written("text,label\n" + "a sentence,1\n" * 20000)
+# run: loaders(args, print)
+def loaders(args, transform):
     annotations = DataLoader(Annotations(args.annotations, transform), batch_size=64, num_workers=8)  # want: GL601 hint values
     rows = DataLoader(Rows(args.rows), args.batch, True, None, None, args.workers)  # want: GL601 hint values
+    return annotations, rows
+
+
+# run: of_images(given(root=".", workers=2), print)
+def of_images(args, transform):
     folders = Folders(args.root, transform)
     images = torch.utils.data.DataLoader(folders, shuffle=True, num_workers=args.workers, pin_memory=True)  # want: GL601 hint values
-    return annotations, rows, images
+    return images
 
 
-def texts(path, vocabulary, workers=4):
-    pairs = DataLoader(Translations(path, vocabulary), num_workers=workers, persistent_workers=True)  # want: GL601 hint values
+# once: corpus = written("a sentence\tits translation\n" * 20000)
+# once: events = written('{"text": "a sentence", "label": 1}\n' * 20000)
+# run: texts(corpus, events, given(encode=len))
+def texts(corpus, events, vocabulary, workers=4):
+    pairs = DataLoader(Translations(corpus, vocabulary), num_workers=workers, persistent_workers=True)  # want: GL601 hint values
     log = DataLoader(
-        Log(path),
+        Log(events),
         batch_size=None,
         num_workers=2,  # want: GL601 hint values
     )
     return pairs, log
 
 
+# once: boxes = written("1 2 3 4\n" * 10, "boxes.txt")
+# run: Experiment(os.path.dirname(boxes)).loader()
 class Experiment:
     def __init__(self, root):
         self.data = ByName(root)

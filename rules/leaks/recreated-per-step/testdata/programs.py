@@ -53,12 +53,16 @@ def decayed(net: nn.Module, x, y, steps):
         decay.step()
 
 
+# run: traced(model, [x for x, _ in loader])
 def traced(model: nn.Module, requests):
     for x in requests:
         fast = torch.jit.trace(model, x)  # want: GL504 warning values
         print(fast(x).argmax(-1).tolist())
 
 
+# once: server = Server(8)
+# once: queue = given(get=lambda: randn(1, 16))
+# run: server.run(queue)
 class Server:
     def __init__(self, width):
         self.net = nn.Sequential(nn.Linear(16, width), nn.ReLU(), nn.Linear(width, 1)).eval()
@@ -72,6 +76,8 @@ class Server:
             print(self.score(queue.get()).item())
 
 
+# once: dataset = torch.utils.data.TensorDataset(randn(64, 16), randint(64))
+# run: one_batch_at_a_time(model, dataset, 14)
 def one_batch_at_a_time(model: nn.Module, dataset, steps):
     loader = DataLoader(dataset, batch_size=32, shuffle=True, num_workers=4)
     optimizer = optim.Adam(model.parameters())
@@ -82,6 +88,8 @@ def one_batch_at_a_time(model: nn.Module, dataset, steps):
         optimizer.step()
 
 
+# once: games = Games(randn(1024, 16), randn(256, 16), 2)
+# run: games.play(critic, optimizer)
 class Games:
     """Two sets of data, one of which is endless."""
 
@@ -97,6 +105,8 @@ class Games:
             optimizer.step()
 
 
+# once: held_out = torch.utils.data.TensorDataset(randn(64, 16), randint(64))
+# run: Validator(held_out, 1).train(model, loader, optimizer)
 class Validator:
     """Looks at one batch now and then: the workers start for each look."""
 

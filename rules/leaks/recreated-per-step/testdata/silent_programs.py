@@ -38,6 +38,8 @@ def plain_sgd(model: nn.Module, loader):
         optimizer.step()
 
 
+# on purpose: each fold has a model of its own
+# run: a_model_for_each_fold([[0, 1], [2, 3], [0, 3]], randn(4, 16), randint(4) % 4)
 def a_model_for_each_fold(folds, x, y):
     for fold in folds:
         model = nn.Linear(16, 4)
@@ -48,6 +50,7 @@ def a_model_for_each_fold(folds, x, y):
         print(model(x).argmax(-1).tolist())
 
 
+# on purpose: each sample starts from the same weights
 def adapted_to_each_sample(model: nn.Module, samples):
     """Starts from the same weights each time."""
     start = copy.deepcopy(model.state_dict())
@@ -60,6 +63,7 @@ def adapted_to_each_sample(model: nn.Module, samples):
         print(model(x).argmax(-1).tolist())
 
 
+# on purpose: each image has noise of its own
 def perturbed_images(model: nn.Module, images):
     for image in images:
         noise = torch.zeros_like(image, requires_grad=True)
@@ -70,6 +74,7 @@ def perturbed_images(model: nn.Module, images):
         print(noise.detach().norm().item())
 
 
+# on purpose: three rates are compared
 def a_few_rates(model: nn.Module, x, y):
     for rate in (0.1, 0.01, 0.001):
         optimizer = optim.Adam(model.parameters(), lr=rate)
@@ -87,12 +92,15 @@ def a_criterion_for_each_step(model: nn.Module, loader, optimizer):
         optimizer.step()
 
 
+# run: traced_once(model, randn(4, 16), [x for x, _ in loader])
 def traced_once(model: nn.Module, example, requests):
     fast = torch.jit.trace(model, example)
     for x in requests:
         print(fast(x).argmax(-1).tolist())
 
 
+# on purpose: each network has a trace
+# run: export_all([4, 8], randn(4, 16), pathlib.Path(written("")).parent)
 @torch.no_grad()
 def export_all(widths, x, folder):
     """A trace for each network."""
@@ -101,6 +109,8 @@ def export_all(widths, x, folder):
         torch.jit.trace(model, x).save(folder / f"{width}.pt")
 
 
+# once: dataset = torch.utils.data.TensorDataset(randn(64, 16), randint(64))
+# run: one_iterator(model, dataset, 5, optimizer)
 def one_iterator(model: nn.Module, dataset, steps, optimizer):
     loader = DataLoader(dataset, batch_size=32, num_workers=4)
     batches = iter(loader)
@@ -115,6 +125,8 @@ def one_iterator(model: nn.Module, dataset, steps, optimizer):
         optimizer.step()
 
 
+# once: dataset = torch.utils.data.TensorDataset(randn(64, 16), randint(64))
+# run: without_workers(model, dataset, 5, optimizer)
 def without_workers(model: nn.Module, dataset, steps, optimizer):
     loader = DataLoader(dataset, batch_size=32)
     for _ in range(int(steps)):
@@ -124,12 +136,17 @@ def without_workers(model: nn.Module, dataset, steps, optimizer):
         optimizer.step()
 
 
+# once: dataset = torch.utils.data.TensorDataset(randn(64, 16), randint(64))
+# run: an_example(dataset)
 def an_example(dataset):
     loader = DataLoader(dataset, batch_size=32, num_workers=4)
     x, y = next(iter(loader))
     return x.shape
 
 
+# on purpose: each part has a loader of its own
+# once: part = torch.utils.data.TensorDataset(randn(8, 16))
+# run: first_of_each(["a", "b"], [part, part])
 def first_of_each(names, parts):
     """The loop is over loaders."""
     for name, part in zip(names, parts):

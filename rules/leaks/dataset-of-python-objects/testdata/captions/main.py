@@ -5,6 +5,9 @@ from torch.utils.data import DataLoader
 from data import Captions, Tokens
 
 
+# once: texts = {f"{i}.jpg": f"a caption|and another one, number {i}" for i in range(20000)}
+# once: config = given(path=written(json.dumps(texts)), tokens=written("0123" * 20000), batch=4, workers=2)
+# run: build(config, len)
 def build(config, tokenizer):
     captions = Captions(config.path, tokenizer)
     tokens = Tokens(config.tokens)
