@@ -1,7 +1,6 @@
 package main
 
 import (
-	"context"
 	"errors"
 	"fmt"
 	"os"
@@ -9,7 +8,6 @@ import (
 	"strings"
 
 	"github.com/graphleak/graphleak/analyzer/names"
-	"github.com/graphleak/graphleak/analyzer/sources"
 	"github.com/graphleak/graphleak/analyzer/usage"
 	"github.com/graphleak/graphleak/rules"
 	"github.com/graphleak/graphleak/rules/config"
@@ -40,11 +38,7 @@ func (c *checkCmd) checker(loader *config.Loader, open func(path string) ([]byte
 	var checker *config.Checker
 	files := rules.Files{None: c.NoCrossFile, Open: open}
 	if dirs := c.directories(); !c.NoCrossFile && len(dirs) > 0 {
-		list := func(ctx context.Context) ([]string, error) {
-			listing, err := sources.Find(ctx, dirs, nil) // an excluded file may use what others define, too
-			return listing.Files, err
-		}
-		files.Project = usage.New(dirs, list, open, func(path string) *names.Resolver { return checker.Resolver(path) })
+		files.Project = usage.New(dirs, open, func(path string) *names.Resolver { return checker.Resolver(path) })
 	}
 	checker = config.NewChecker(rules.NewChecker(leaks.All()...), files, loader, layer)
 	return checker

@@ -12,8 +12,10 @@ import (
 	"go.lsp.dev/protocol"
 	"golang.org/x/sync/errgroup"
 
+	"github.com/graphleak/graphleak/analyzer/names"
 	"github.com/graphleak/graphleak/analyzer/sources"
 	"github.com/graphleak/graphleak/analyzer/text"
+	"github.com/graphleak/graphleak/analyzer/usage"
 	"github.com/graphleak/graphleak/rules"
 	"github.com/graphleak/graphleak/rules/repair"
 )
@@ -118,7 +120,14 @@ func (s *server) fixOnce(ctx context.Context, view *snapshot, list []*repairing,
 		}
 		return view.text(path)
 	}
-	checker := s.reading(rules.Files{Open: open, Within: view.roots()}, view.loader, view.layer)
+	code := func(path string) ([]byte, bool) {
+		if content, ok := open(path); ok {
+			return content, true
+		}
+		return view.code(path)
+	}
+	project := usage.New(view.roots(), code, func(path string) *names.Resolver { return view.checker.Resolver(path) })
+	checker := s.reading(rules.Files{Open: open, Within: view.roots(), Project: project}, view.loader, view.layer)
 	check := func(ctx context.Context, src rules.Source) (rules.Report, error) {
 		return s.checkSource(ctx, checker, src)
 	}

@@ -24,6 +24,7 @@ func (s *server) initialize(_ context.Context, _ *snapshot, params *protocol.Ini
 	}
 	view.loader = config.NewLoader(s.rules)
 	view.chosen.window = s.understood(params.InitializationOptions, s.rules)
+	view.project = s.projectOf(view)
 	view.checker = s.checkerFor(view)
 	s.session.set(view)
 	s.log.setTrace(params.Trace)

@@ -11,6 +11,7 @@ import (
 
 	"github.com/graphleak/graphleak/analyzer/sources"
 	"github.com/graphleak/graphleak/analyzer/text"
+	"github.com/graphleak/graphleak/analyzer/usage"
 	"github.com/graphleak/graphleak/rules/config"
 )
 
@@ -31,6 +32,7 @@ type snapshot struct {
 	chosen     chosen // in the client's settings
 	folders    []protocol.WorkspaceFolder
 	checker    checker        // of the programs; imports do not lead out of the folders
+	project    *usage.Project // of the folders
 	loader     *config.Loader // of the configuration of files
 	generation int            // how often checker was replaced, since what it had read may no longer hold
 	programs   map[programID]*program
@@ -189,6 +191,14 @@ func (v *snapshot) text(path string) ([]byte, bool) {
 		return nil, false
 	}
 	return p.code, true
+}
+
+// code is that of an open program, of a notebook too.
+func (v *snapshot) code(path string) ([]byte, bool) {
+	if p, open := v.file(path); open {
+		return p.code, true
+	}
+	return nil, false
 }
 
 // roots are the workspace folders that are directories here.

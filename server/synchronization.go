@@ -8,6 +8,8 @@ import (
 	"go.lsp.dev/protocol"
 	"go.lsp.dev/uri"
 
+	"github.com/graphleak/graphleak/analyzer/names"
+	"github.com/graphleak/graphleak/analyzer/usage"
 	"github.com/graphleak/graphleak/rules"
 )
 
@@ -16,13 +18,21 @@ import (
 // checked as they are configured, with the client's settings on top.
 func (s *server) checkerFor(view *snapshot) checker {
 	open := func(path string) ([]byte, bool) { return s.session.snapshot().text(path) }
-	return s.reading(rules.Files{Open: open, Within: view.roots()}, view.loader, view.layer)
+	return s.reading(rules.Files{Open: open, Within: view.roots(), Project: view.project}, view.loader, view.layer)
+}
+
+// projectOf is what is known of the files of the workspace, as they are open at that
+// time.
+func (s *server) projectOf(view *snapshot) *usage.Project {
+	open := func(path string) ([]byte, bool) { return s.session.snapshot().code(path) }
+	return usage.New(view.roots(), open, func(path string) *names.Resolver { return view.checker.Resolver(path) })
 }
 
 // anew is view with a checker that has read nothing yet, no configuration either.
 func (s *server) anew(view *snapshot) *snapshot {
 	next := *view
 	next.loader = view.loader.Again()
+	next.project = s.projectOf(&next)
 	next.checker = s.checkerFor(&next)
 	next.generation++
 	return &next
@@ -48,6 +58,7 @@ func (s *server) checkAgain(view *snapshot, again []*program, delay time.Duratio
 // and has p checked, and later what imports it.
 func (s *server) put(view *snapshot, p *program) {
 	view = view.with(p)
+	view.project.Changed(view.pathsOf(p)...)
 	s.checkAgain(view, view.affected(view.pathsOf(p)), importDelay)
 	s.startCheck(view, p)
 }
@@ -76,6 +87,7 @@ func (s *server) moved(view *snapshot, p *program) {
 	}
 	if _, err := os.Stat(p.path); err != nil {
 		view.checker.Moved()
+		view.project.Moved()
 		s.scan.moved()
 	}
 }
@@ -137,6 +149,7 @@ func (s *server) didClose(params *protocol.DidCloseTextDocumentParams) error {
 // closed is what follows when p, which was open in before, is closed in view.
 func (s *server) closed(before, view *snapshot, p *program) {
 	p.check.cancel()
+	view.project.Changed(before.pathsOf(p)...)
 	s.checkAgain(view, view.affected(before.pathsOf(p)), importDelay)
 	if p.path != "" {
 		view.checker.Forget(p.path)

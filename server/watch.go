@@ -129,8 +129,10 @@ func (s *server) filesChanged(paths []string, moved bool) {
 		view = s.anew(view)
 	case moved:
 		view.checker.Moved()
+		view.project.Moved()
 		s.scan.moved()
 	}
+	view.project.Changed(paths...)
 	again := view.affected(paths)
 	if configured || moved && folders {
 		again = view.files(func(*program) bool { return true })

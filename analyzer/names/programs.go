@@ -18,7 +18,7 @@ func (x *Index) Programs(path string, dynamic []string) []string {
 		}
 		return importers
 	})
-	all := closure(slices.Collect(maps.Keys(above)), func(path string) []string { return append(x.imported(path), x.packages(path)...) })
+	all := closure(slices.Collect(maps.Keys(above)), func(path string) []string { return append(x.Imports(path), x.packages(path)...) })
 	delete(all, path)
 	return slices.Sorted(maps.Keys(all))
 }
@@ -38,20 +38,6 @@ func closure(from []string, leads func(string) []string) map[string]bool {
 		}
 	}
 	return found
-}
-
-// imported are the files that the imports of the file at path lead to.
-func (x *Index) imported(path string) []string {
-	x.mu.RLock()
-	defer x.mu.RUnlock()
-	file := x.files[path]
-	var out []string
-	for _, name := range file.imports {
-		if found := x.find(path, file.resolver, name); found != "" {
-			out = append(out, found)
-		}
-	}
-	return out
 }
 
 // packages are the files of the packages that the file at path is in.

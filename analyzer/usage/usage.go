@@ -23,7 +23,6 @@ import (
 // Project is the files of some directories. Many goroutines may use one Project.
 type Project struct {
 	dirs     []string
-	list     func(ctx context.Context) ([]string, error)
 	open     func(path string) ([]byte, bool)
 	resolver func(path string) *names.Resolver
 
@@ -31,6 +30,10 @@ type Project struct {
 	index  *names.Index // nil before somebody asks
 	words  map[string][]uint32
 	marked map[string]top // by directory
+
+	telling sync.Mutex // who is told of changes does not wait for who reads
+	moved   bool       // since the files were listed
+	changed []string   // since they were read
 }
 
 // top is the top of a project.
@@ -42,33 +45,50 @@ type top struct {
 	distributed bool
 }
 
-// New returns the project whose files list gives. They are all files in absolute
-// directories. open, if not nil, gives the text of files that differ from what is on
-// disk, and resolver is what the imports of a file are followed with.
-func New(dirs []string, list func(ctx context.Context) ([]string, error), open func(path string) ([]byte, bool), resolver func(path string) *names.Resolver) *Project {
-	return &Project{dirs: dirs, list: list, open: open, resolver: resolver, marked: map[string]top{}}
+// New returns the project of all files in absolute directories. open, if not nil,
+// gives the code of files that differ from what is on disk, and resolver is what the
+// imports of a file are followed with.
+func New(dirs []string, open func(path string) ([]byte, bool), resolver func(path string) *names.Resolver) *Project {
+	return &Project{dirs: dirs, open: open, resolver: resolver, marked: map[string]top{}}
 }
 
 // Changed tells p that the files at paths have changed.
-func (p *Project) Changed(ctx context.Context, paths ...string) {
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	if p.index == nil {
-		return
-	}
+func (p *Project) Changed(paths ...string) {
+	p.telling.Lock()
+	defer p.telling.Unlock()
 	for _, path := range paths {
-		if _, ok := p.words[path]; ok {
-			p.read(ctx, path)
+		if !slices.Contains(p.changed, path) {
+			p.changed = append(p.changed, path)
 		}
 	}
 }
 
 // Moved tells p that files have come or gone.
 func (p *Project) Moved() {
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	p.index, p.words = nil, nil
-	clear(p.marked)
+	p.telling.Lock()
+	defer p.telling.Unlock()
+	p.moved = true
+}
+
+// catchUp does what p was told. It reports whether all files are read.
+func (p *Project) catchUp(ctx context.Context) bool {
+	p.telling.Lock()
+	moved, changed := p.moved, p.changed
+	p.moved, p.changed = false, nil
+	p.telling.Unlock()
+	if moved {
+		p.index = nil
+		clear(p.marked)
+	}
+	if p.index == nil {
+		return p.readAll(ctx)
+	}
+	for _, path := range changed {
+		if sources.IsPython(path) && p.isInside(path) {
+			p.read(path)
+		}
+	}
+	return true
 }
 
 // Users are who may use what a file defines besides the file itself.
@@ -84,13 +104,9 @@ type Users struct {
 
 // Using are the users of a word in the file at an absolute path.
 func (p *Project) Using(ctx context.Context, path, word string) Users {
-	top := p.top(path)
-	if !p.covers(path, top) {
-		return Users{}
-	}
 	p.mu.Lock()
-	complete := p.readAll(ctx)
-	if !complete {
+	top := p.top(path)
+	if !p.covers(path, top) || !p.catchUp(ctx) {
 		p.mu.Unlock()
 		return Users{}
 	}
@@ -132,34 +148,40 @@ func (p *Project) mentioning(paths []string, words ...string) []string {
 	return out
 }
 
-// readAll reads all files of the project when they are asked for first.
+// maxFiles bounds the files of a project: beyond that it is not known.
+const maxFiles = 20_000
+
+// readAll reads all files of the project.
 func (p *Project) readAll(ctx context.Context) bool {
-	if p.index != nil {
-		return true
-	}
-	paths, err := p.list(ctx)
-	if err != nil {
+	// Files that are not to be checked may use what others define, too.
+	listing, err := sources.Find(ctx, slices.DeleteFunc(slices.Clone(p.dirs), isGone), nil)
+	if err != nil || len(listing.Files) > maxFiles {
 		return false
 	}
 	p.index, p.words = names.NewIndex(), map[string][]uint32{}
-	for _, path := range paths {
+	for _, path := range listing.Files {
 		if ctx.Err() != nil {
 			p.index, p.words = nil, nil
 			return false
 		}
 		if abs, err := filepath.Abs(path); err == nil {
-			p.read(ctx, abs)
+			p.read(abs)
 		}
 	}
 	return true
 }
 
+func isGone(dir string) bool {
+	_, err := os.Stat(dir)
+	return err != nil
+}
+
 // read takes in the file at path.
-func (p *Project) read(ctx context.Context, path string) {
+func (p *Project) read(path string) {
 	code, ok := p.code(path)
-	if !ok || ctx.Err() != nil {
+	if !ok {
 		p.index.Remove(path)
-		p.words[path] = nil
+		delete(p.words, path)
 		return
 	}
 	p.index.Add(path, code, p.resolver(path))
@@ -201,6 +223,10 @@ func (p *Project) covers(path string, top top) bool {
 	})
 }
 
+func (p *Project) isInside(path string) bool {
+	return slices.ContainsFunc(p.dirs, func(dir string) bool { return isWithin(path, dir) })
+}
+
 func isWithin(path, dir string) bool {
 	rel, err := filepath.Rel(dir, path)
 	return err == nil && filepath.IsLocal(rel)
@@ -209,8 +235,6 @@ func isWithin(path, dir string) bool {
 // top is the top of the project that the file at path belongs to.
 func (p *Project) top(path string) top {
 	dir := filepath.Dir(path)
-	p.mu.Lock()
-	defer p.mu.Unlock()
 	if t, ok := p.marked[dir]; ok {
 		return t
 	}

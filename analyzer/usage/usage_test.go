@@ -29,22 +29,13 @@ func newWorkspace(t *testing.T, files map[string]string, dirs ...string) workspa
 	}
 	open := func(path string) ([]byte, bool) { text, ok := w.open[path]; return text, ok }
 	resolver := names.NewResolver(names.NewDisk(open))
-	list := func(context.Context) ([]string, error) {
-		var out []string
-		for _, pattern := range []string{"*.py", "*/*.py", "*.ipynb"} {
-			found, err := filepath.Glob(w.at(pattern))
-			require.NoError(t, err)
-			out = append(out, found...)
-		}
-		return out, nil
-	}
 	if len(dirs) == 0 {
 		dirs = []string{"."}
 	}
 	for i := range dirs {
 		dirs[i] = w.at(dirs[i])
 	}
-	w.Project = New(dirs, list, open, func(string) *names.Resolver { return resolver })
+	w.Project = New(dirs, open, func(string) *names.Resolver { return resolver })
 	return w
 }
 
@@ -77,7 +68,7 @@ func TestUsersOfAWord(t *testing.T) {
 	assert.Len(t, w.Using(t.Context(), w.at("meter.py"), "average").Programs, 5, "whether they mention it or not")
 
 	w.open[w.at("plot.py")] = []byte("from meter import total\n")
-	w.Changed(t.Context(), w.at("plot.py"), w.at("elsewhere.py"))
+	w.Changed(w.at("plot.py"), w.at("elsewhere.py"))
 	assert.Contains(t, w.using(t, "meter.py", "total"), "plot.py")
 
 	require.NoError(t, os.WriteFile(w.at("new.py"), []byte("from meter import total\n"), 0o600))

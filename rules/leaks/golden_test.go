@@ -1,7 +1,6 @@
 package leaks
 
 import (
-	"context"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -86,19 +85,11 @@ func changes(t *testing.T, dir string, files []txtar.File) []txtar.File {
 // projectOf is what is known of the files around a checked one: of those with a
 // pyproject.toml everything.
 func projectOf(dir string, files []txtar.File) *usage.Project {
-	var paths []string
-	whole := false
-	for _, f := range files {
-		whole = whole || f.Name == "pyproject.toml"
-		if filepath.Ext(f.Name) == ".py" {
-			paths = append(paths, filepath.Join(dir, f.Name))
-		}
-	}
-	if !whole {
+	if !slices.ContainsFunc(files, func(f txtar.File) bool { return f.Name == "pyproject.toml" }) {
 		return nil
 	}
 	resolver := names.NewResolver(names.NewDisk(nil))
-	return usage.New([]string{dir}, func(context.Context) ([]string, error) { return paths, nil }, nil, func(string) *names.Resolver { return resolver })
+	return usage.New([]string{dir}, nil, func(string) *names.Resolver { return resolver })
 }
 
 // applied are the contents of files after a fix.

@@ -51,6 +51,7 @@ class Program:
         self.places = [marks.Place(f) for f in request["findings"]]
         if request.get("controls"):
             self.places += marks.controls(self.source, request["controls"])
+        self.plain = ast.parse(self.source)
         self.tree = marks.marked(self.source, self.places)
         self.script = compile(self.tree, self.name, "exec")
         self.definitions = compile(_definitions(self.tree), self.name, "exec")
@@ -79,13 +80,27 @@ class Program:
                 if isinstance(node, ast.ClassDef) and "run" not in self.comments.get(line, ()):
                     yield from ((f"{node.name}.{method}", line) for method in self.methods(node))
 
+    def reach(self, entry):
+        """All that an entry may run of its file, as text to compare."""
+        parts = {getattr(node, "name", None): node for node in self.plain.body}
+        found = {}
+        pending = list(parts) if entry == "script" else [entry.partition(".")[0]]
+        pending.extend(n.id for node in self.plain.body if not hasattr(node, "name") for n in _names(node))
+        while pending:
+            name = pending.pop()
+            if name in parts and name not in found:
+                found[name] = ast.dump(parts[name])
+                pending.extend(n.id for n in _names(parts[name]))
+        others = [ast.dump(node) for node in self.plain.body if not hasattr(node, "name")]
+        return [found[name] for name in sorted(found, key=str)] + others
+
     def said(self, line, key):
         return "; ".join(self.comments.get(line, {}).get(key, ()))
 
     def called(self, entry):
         """Whether others of the program name an entry."""
         others = (node for node in self.tree.body if getattr(node, "name", None) != entry)
-        return any(isinstance(n, ast.Name) and n.id == entry for node in others for n in ast.walk(node))
+        return any(n.id == entry for node in others for n in _names(node))
 
     def methods(self, cls):
         """Of a class with findings, the methods that others may call."""
@@ -103,6 +118,10 @@ class Program:
 
 def _covers(node, place):
     return node.lineno <= place.start[0] <= node.end_lineno
+
+
+def _names(tree):
+    return (node for node in ast.walk(tree) if isinstance(node, ast.Name))
 
 
 def _definitions(tree):
@@ -247,7 +266,7 @@ class Run:
         self.record.result(result)
         graphs = [t for t in behaviour.tensors(result) if t.grad_fn is not None]
         if graphs:  # what a caller does who is given a graph
-            self.watch.passes = 0
+            self.watch.passes = self.watch.watched = 0
             with contextlib.suppress(RuntimeError):  # where it was freed
                 torch.autograd.backward([t.sum() for t in graphs])
 
@@ -376,7 +395,8 @@ def run(program, entry, line, scene, length, cuts, collect=True):
 def settled(program, entry, line, scene, rest):
     """A run with cuts, made long if the short one grows: many a loop empties
     what it keeps, or has it full, after a number of steps only."""
-    if not rest["error"] and any(max(rate[:2]) > 0 for rate in rest["growth"].values()):
+    alone = "." in entry  # a method, of whose object others know how long it lives
+    if not alone and not rest["error"] and any(max(rate[:2]) > 0 for rate in rest["growth"].values()):
         return run(program, entry, line, scene, LONG, program.cuts(peaks=False))
     return dict(rest)
 
@@ -438,11 +458,13 @@ def examine(request):
             reports.append({"entry": entry, "error": error, "needs": absent.reason(error), "within": program.within(entry)})
             continue
         report = measure(program, entry, line, scene)
-        report["variants"] = {}
+        report["variants"], known = {}, [program.reach(entry)]
         for label, variant in variants:
             lines = dict(variant.entries())
-            if entry not in lines or not report["alone"] and not report["plain"]["seen"]:
+            shown = report["alone"] or report["plain"]["seen"]
+            if entry not in lines or not shown or variant.reach(entry) in known:
                 continue
+            known.append(variant.reach(entry))
             at = variant, entry, lines[entry], scene
             after = run(*at, SHORT, {})
             after["same"] = behaviour.compare(report["plain"]["behaviour"], after["behaviour"])

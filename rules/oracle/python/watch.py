@@ -46,12 +46,13 @@ class Watch:
         self.growth = {}
         self.peak = [0, 0, 0, 0, 0]  # nodes, bytes: see census
         self.counts = 0
-        self.freed = self.passes = 0
+        self.freed = self.passes = self.watched = 0
         self.since = 0  # iterations since a backward was watched
-        self.budget = 10**6 if reads else 1000 + 8 * length  # iterations of all loops
-        self.most = self.budget if reads else 3 * length + 30  # of one activation
+        self.budget = 10**6 if reads else 600 + 8 * length  # iterations of all loops
+        self.most = self.budget if reads else 2 * length  # of one activation
         self.instruments = instruments.Instruments(self)
         self.devices = checkpoints.Devices()
+        self.feeding = None  # the counts at the last batch, until a loop takes it
 
     def names(self):
         return {
@@ -141,10 +142,11 @@ class Watch:
         def watched(function):
             def call(*args, **kwargs):
                 self.passes += 1
-                if self.passes > 8 and self.since < self.length:
+                if self.passes > 8 and self.since < self.length or self.watched > 40:
                     return function(*args, **kwargs)
                 self.since = 0
                 self.instruments.loads.backward()
+                self.watched += 1
                 before = census.take(self.collect).saved
                 result = function(*args, **kwargs)
                 self.freed = max(self.freed, before - census.take(self.collect).saved)
@@ -177,7 +179,10 @@ class Watch:
         if key in self.growth and len(self.growth[key]) >= 2:
             return
         if i % self.stride == 0 or i == self.length:
-            activation.counts.append(self.count())
+            parts, self.feeding = self.feeding or self.count(), None
+            activation.counts.append(parts)
+            if key == "data":
+                self.feeding = parts
         if i == self.length:
             self.growth.setdefault(key, []).append(activation.growth(self.length))
 
