@@ -98,6 +98,7 @@ def given_away(paths):
         drop(torch.load(path))
 
 
+# on purpose: whether half() changes the module itself is not in view
 def given_a_new_value(module):
     module = module.half()
     print(module)
