@@ -267,10 +267,20 @@ const maxAtoms = 64
 
 // pruned is v without what only possibly went into it.
 func (in *interpreter) pruned(v *Value) *Value {
-	c := *v
-	c.atoms = nil
+	possible := func(x Atom) bool { return in.atoms[x].kind == atomOrigin && in.atoms[x].sure <= Possible }
+	kept := 0
 	for _, x := range v.atoms {
-		if info := &in.atoms[x]; info.kind != atomOrigin || info.sure > Possible {
+		if !possible(x) {
+			kept++
+		}
+	}
+	if kept == len(v.atoms) {
+		return v
+	}
+	c := *v
+	c.atoms = make(atoms, 0, kept)
+	for _, x := range v.atoms {
+		if !possible(x) {
 			c.atoms = append(c.atoms, x)
 		}
 	}

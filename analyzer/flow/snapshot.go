@@ -19,15 +19,20 @@ type snapshot struct {
 
 // copiedValue is a Value of a snapshot. nil stands for nil.
 type copiedValue struct {
+	plainValue
+	atoms    []copiedAtom
+	elements []*copiedValue
+	objects  []reference
+}
+
+// plainValue is what tells most values: they refer to nothing.
+type plainValue struct {
 	kinds      Kinds
 	size       torch.Size
 	variadic   bool
 	structural bool
 	shown      evidence
 	literal    any
-	atoms      []copiedAtom
-	elements   []*copiedValue
-	objects    []reference
 }
 
 // copiedAtom is an argument leaf or one of the snapshot's origins.
@@ -70,7 +75,7 @@ type reference struct {
 
 // copiedObject is an object that the call made.
 type copiedObject struct {
-	like   objectInfo // what it is, without references to other objects
+	like   likeness
 	class  reference  // of an instance; of a bound method: its function
 	parent reference  // of a bound method: its receiver; of parameters: the module
 	// summary says that another summary made it, as the number-th of its objects,
@@ -84,6 +89,15 @@ type copiedObject struct {
 	positional []*copiedValue
 	keywords   []copiedKeyword
 	fields     []copiedField
+}
+
+// likeness is what an object is, without what it refers to.
+type likeness struct {
+	kind                      objectKind
+	bounded, model, optimizer bool
+	container                 torch.Container
+	nn                        torch.ModuleClass
+	name                      string
 }
 
 type copiedKeyword struct {
@@ -105,6 +119,7 @@ type exporter struct {
 	out     *snapshot
 	nodes   map[ObjectID]int
 	origins map[Atom]int
+	plain   map[plainValue]*copiedValue
 	failed  bool
 }
 
@@ -112,7 +127,10 @@ func (e *exporter) value(v *Value) *copiedValue {
 	if v == nil || e.failed {
 		return nil
 	}
-	c := &copiedValue{kinds: v.kinds, size: v.size, variadic: v.variadic, structural: v.structural, shown: v.shown, literal: v.literal}
+	c := &copiedValue{plainValue: plainValue{v.kinds, v.size, v.variadic, v.structural, v.shown, v.literal}}
+	if len(v.atoms)+len(v.elements)+len(v.objects) == 0 {
+		return e.shared(c)
+	}
 	c.atoms = e.atoms(v.atoms, false, map[Atom]bool{})
 	for _, x := range v.elements {
 		c.elements = append(c.elements, e.value(x))
@@ -120,6 +138,18 @@ func (e *exporter) value(v *Value) *copiedValue {
 	for _, id := range v.objects {
 		c.objects = append(c.objects, e.object(id))
 	}
+	return c
+}
+
+// shared is the one value of the snapshot that is like c, which refers to nothing.
+func (e *exporter) shared(c *copiedValue) *copiedValue {
+	if have := e.plain[c.plainValue]; have != nil {
+		return have
+	}
+	if e.plain == nil {
+		e.plain = map[plainValue]*copiedValue{}
+	}
+	e.plain[c.plainValue] = c
 	return c
 }
 
@@ -214,7 +244,7 @@ func (e *exporter) object(id ObjectID) reference {
 	}
 	i := len(e.out.objects)
 	e.nodes[id] = i
-	e.out.objects = append(e.out.objects, copiedObject{like: objectInfo{
+	e.out.objects = append(e.out.objects, copiedObject{like: likeness{
 		kind: info.kind, name: info.name, container: info.container, bounded: info.bounded, nn: info.nn, model: info.model, optimizer: info.optimizer,
 	}})
 	var c copiedObject
@@ -252,6 +282,7 @@ func (e *exporter) object(id ObjectID) reference {
 	if !slices.Contains(fields, frozenMark) && e.frozen(id) {
 		fields = append(slices.Clone(fields), frozenMark)
 	}
+	c.fields = make([]copiedField, 0, len(fields))
 	for _, f := range fields {
 		if v := e.state.get(Place{id, f}); v != nil {
 			c.fields = append(c.fields, copiedField{e.symbolNames[f], e.value(v)})

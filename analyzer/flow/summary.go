@@ -257,6 +257,7 @@ func (in *interpreter) summaryOf(key summaryKey, c *code, caller *interpreter, r
 		s.result = snapshot{}
 		return s
 	}
+	s.result.objects = slices.Clip(slices.Clone(s.result.objects)) // it is kept for long
 	s.escapes, s.handed = in.leavesAmong(in.escaped), in.leavesAmong(in.evaluations.handed)
 	s.use = summarised
 	return s
