@@ -59,7 +59,7 @@ func (in *interpreter) callBudget(c *code) int {
 
 // history is what is known of the runs of a function so far.
 type history struct {
-	runs int
+	runs map[ObjectID]int // by the class of the receiver, 0 for none
 	// active says that it has recorded an operation, run a backward, made a
 	// module, returned a graph, or changed something that was there before.
 	active bool
@@ -73,9 +73,13 @@ type history struct {
 }
 
 // inertRuns is after how many runs without any activity a function is taken to
-// be about something else: paths, settings, logs.
+// be about something else: paths, settings, logs. A method that is inherited may
+// call others that only some classes have, so it is asked of each class.
 const inertRuns = 4
 
-// inert reports whether running the function again is a waste of time as long
-// as its arguments carry no graph. Its last result stands for any.
-func (h *history) inert() bool { return !h.active && h.runs >= inertRuns && h.result != nil }
+// inert reports whether running the function again, on an object of a class, is a
+// waste of time as long as its arguments carry no graph. Its last result stands for
+// any.
+func (h *history) inert(class ObjectID) bool {
+	return !h.active && h.runs[class] >= inertRuns && h.result != nil
+}

@@ -314,13 +314,14 @@ func (in *interpreter) invoke(n syntax.NodeID, c *code, receiver *Value, args ar
 	}
 	h := in.histories[codeKey{c.module, c.node}]
 	if h == nil {
-		h = &history{}
+		h = &history{runs: map[ObjectID]int{}}
 		in.histories[codeKey{c.module, c.node}] = h
 	}
 	if h.heavy {
 		return in.callUnknown(n, noValue, args)
 	}
-	if h.inert() && in.sure(in.reachAll(args.values())) == NoGraph {
+	class := in.classOfReceiver(receiver)
+	if h.inert(class) && in.sure(in.reachAll(args.values())) == NoGraph {
 		return h.result
 	}
 	activity, recordings, births, oldest, told := in.activity, in.recordings, in.births, in.oldestWritten, in.told()
@@ -331,12 +332,21 @@ func (in *interpreter) invoke(n syntax.NodeID, c *code, receiver *Value, args ar
 	if in.histories[codeKey{c.module, c.node}] != h {
 		return out // it proved heavy
 	}
-	h.runs++
+	h.runs[class]++
 	h.result = out
 	h.telling = h.telling || written <= births || in.told() != told
 	h.computes = h.computes || in.recordings != recordings
 	h.active = h.active || in.activity != activity || written <= births || in.sure(in.reach(out)) > NoGraph
 	return out
+}
+
+// classOfReceiver is the class of the object that a method is called on, 0 where
+// there is none.
+func (in *interpreter) classOfReceiver(receiver *Value) ObjectID {
+	if receiver == nil || len(receiver.objects) == 0 {
+		return 0
+	}
+	return in.objects[receiver.objects[0]].class
 }
 
 // reachAll is reach of several values.

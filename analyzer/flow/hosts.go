@@ -17,8 +17,9 @@ type hosted struct {
 	self ObjectID
 	// loss and output are what the library has of the running step.
 	loss, output *Value
-	// result is what Step returned, as later hooks see it.
-	result *Value
+	// result is what Step returned, as later hooks see it; returned, what the last
+	// hook of the running phase did.
+	result, returned *Value
 }
 
 // hostOf is what is known of the library class that a class derives from, if
@@ -128,8 +129,9 @@ func (in *interpreter) runEvaluation(h *hosted, loop syntax.NodeID, start, step,
 
 // phase runs the hooks of one point of the training.
 func (in *interpreter) phase(h *hosted, when torch.When) {
+	h.returned = nil
 	for _, hook := range h.host.At(when) {
-		in.callHook(h, hook)
+		h.returned = in.callHook(h, hook)
 	}
 }
 
@@ -199,8 +201,11 @@ func (in *interpreter) lossOf(v *Value) *Value {
 // in the documentation.
 func (in *interpreter) passed(h *hosted, name string) *Value {
 	given := h.host.Gives[name]
-	if given == torch.TheResult {
+	switch {
+	case given == torch.TheResult:
 		return in.resultGiven(h)
+	case given == torch.TheReturned && h.returned != nil:
+		return h.returned
 	}
 	if v := in.stateGiven(h, given); v != nil {
 		return v
@@ -290,7 +295,7 @@ func (in *interpreter) resultGiven(h *hosted) *Value {
 			}
 		}
 	}
-	in.write(Place{id, in.index("loss")}, &Value{kinds: KindTensor, size: torch.Scalar})
+	in.write(Place{id, in.index("loss")}, &Value{kinds: KindTensor, size: torch.Scalar, memory: &memory{made: in.loop}})
 	return object(id)
 }
 
@@ -301,5 +306,9 @@ func (in *interpreter) stranger(n syntax.NodeID, name string, given torch.Given)
 	in.renew(id)
 	info.model = given == torch.AModel
 	info.optimizer = given == torch.AnOptimizer
-	return &Value{kinds: KindUnknown, objects: []ObjectID{id}}
+	v := &Value{kinds: KindUnknown, objects: []ObjectID{id}}
+	if given == torch.AResult {
+		v.memory = &memory{made: in.loop}
+	}
+	return v
 }

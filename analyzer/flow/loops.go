@@ -130,6 +130,9 @@ func (in *interpreter) iterate(n syntax.NodeID, steps extent, kind loopKind, onc
 		return
 	}
 	at := in.site(n)
+	if kind == calledLoop && in.loop != nil {
+		at.slot = int32(in.loop.at.node) // each class that inherits a step has its own loop of them
+	}
 	l, ok := in.loops[at]
 	if !ok {
 		l = &loop{at: at, back: map[Place]carry{}}

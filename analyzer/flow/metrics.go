@@ -24,6 +24,9 @@ type Metric struct {
 	// Computed is where its value is computed in Around, but not in Loop. It is
 	// nil where only the value of each step is asked for.
 	Computed *Location
+	// Running says that Computed is in each step, of a framework, and covers all
+	// steps so far.
+	Running bool
 }
 
 // metricUse is what is done with the metrics of libraries.
@@ -147,8 +150,13 @@ func (in *interpreter) metricFact(e *storeEvent, inner, around *loop) (Metric, b
 	}
 	values := in.metrics.computed[id]
 	for _, v := range values {
-		if around.encloses(v.loop) && !inner.encloses(v.loop) {
-			m.Computed = &Location{v.at.module, v.at.node}
+		at := &Location{v.at.module, v.at.node}
+		switch {
+		case !around.encloses(v.loop):
+		case !inner.encloses(v.loop):
+			m.Computed, m.Running = at, false
+		case inner.implicit && m.Computed == nil:
+			m.Computed, m.Running = at, true
 		}
 	}
 	return m, len(values) == 0 && isValue(in.main, m.Update.Node) || m.Computed != nil
@@ -199,13 +207,17 @@ func callOfArgument(t *syntax.Tree, n syntax.NodeID) syntax.NodeID {
 	return syntax.NoNode
 }
 
-// isTaken reports whether a call makes a metric of several, or is one of the
-// program's own functions, which run.
+// isTaken reports whether a call makes a metric of several or goes over them, or is
+// one of the program's own functions, which run.
 func (in *interpreter) isTaken(call syntax.NodeID) bool {
 	values := in.values[in.main]
 	if callee := values.at(in.main.Tree.Child(call, syntax.FieldFunction)); callee != nil && in.callable(callee) {
 		return true
 	}
 	v := values.at(call)
-	return v != nil && len(v.objects) == 1 && torch.CollectsMetrics(in.objects[v.objects[0]].name)
+	if v == nil || len(v.objects) != 1 {
+		return false
+	}
+	made := in.objects[v.objects[0]]
+	return torch.CollectsMetrics(made.name) || made.kind == objectGenerator
 }

@@ -10,6 +10,9 @@ import (
 
 // newModule is an instance of a class of torch.nn.
 func (in *interpreter) newModule(n syntax.NodeID, name string, class torch.ModuleClass, args arguments) *Value {
+	if class.Container && len(args.positional) == 1 && in.holdsGrowing(args.positional[0]) {
+		return args.positional[0] // metrics, which are asked for one by one
+	}
 	in.activity++
 	id, info := in.newObject(objectKey{at: in.site(n), kind: objectModule, name: name})
 	info.nn = class

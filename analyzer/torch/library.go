@@ -141,6 +141,11 @@ const (
 	TheOutput
 	// TheResult is what Step returned, its loss without a graph.
 	TheResult
+	// AResult is what the step of a model returned that is not seen: tensors, as a
+	// rule, without a graph.
+	AResult
+	// TheReturned is what the hook before returned.
+	TheReturned
 	// Losses is a mapping from names to losses with their graphs, of which the
 	// library backwards one.
 	Losses

@@ -33,7 +33,7 @@ var lightning = Library{
 			TestStep:   `on_test_batch_start(batch batch_idx) test_step(batch batch_idx) on_test_batch_end(evaluated batch batch_idx)`,
 			TestEnd:    `test_epoch_end(collected) on_test_epoch_end() on_test_end()`,
 		},
-		Gives:   map[string]Given{"outputs": TheResult},
+		Gives:   map[string]Given{"outputs": TheResult, "evaluated": TheReturned},
 		Returns: Backwarded,
 		Unless:  "automatic_optimization",
 	}, {
@@ -55,6 +55,6 @@ var lightning = Library{
 				on_test_batch_end(trainer pl_module outputs batch batch_idx)`,
 			TestEnd: `on_test_epoch_end(trainer pl_module) on_test_end(trainer pl_module)`,
 		},
-		Gives: map[string]Given{"pl_module": AModel, "loss": TheLoss},
+		Gives: map[string]Given{"pl_module": AModel, "loss": TheLoss, "outputs": AResult},
 	}},
 }

@@ -29,7 +29,7 @@ func ClearAfterReading(pile flow.Pile) []rules.Fix {
 // ResetMetric is the fix of a metric that is computed once an epoch: it is reset
 // behind that. It is not safe, for the same reason.
 func ResetMetric(m flow.Metric) []rules.Fix {
-	if m.Computed == nil || m.Computed.Module != m.Object.Module {
+	if m.Computed == nil || m.Running || m.Computed.Module != m.Object.Module {
 		return nil
 	}
 	computed := receiver(*m.Computed)

@@ -69,6 +69,10 @@ func ofLibrary(m flow.Metric) rules.Finding {
 	}
 	f.Message = fmt.Sprintf("%s (`%s`) keeps the predictions and targets of %s: nothing resets it after %s. Call %s there.",
 		retention.Code(m.Object), class, rounds, retention.Code(*m.Computed), fixes.Appended(m.Object, ".reset()"))
+	if m.Running {
+		f.Message = fmt.Sprintf("%s (`%s`) keeps the predictions and targets of %s: nothing resets it, and %s covers them all. Call %s once an epoch.",
+			retention.Code(m.Object), class, rounds, retention.Code(*m.Computed), fixes.Appended(m.Object, ".reset()"))
+	}
 	f.Evidence = append(f.Evidence, retention.Step(*m.Computed, "its value is computed here, of all that it was given so far"))
 	return f
 }
