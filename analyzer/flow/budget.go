@@ -59,7 +59,7 @@ func (in *interpreter) callBudget(c *code) int {
 
 // history is what is known of the runs of a function so far.
 type history struct {
-	runs map[ObjectID]int // by the class of the receiver, 0 for none
+	runs map[ObjectID]int // by the class of what it handles, 0 for none
 	// active says that it has recorded an operation, run a backward, made a
 	// module, returned a graph, or changed something that was there before.
 	active bool
@@ -73,11 +73,12 @@ type history struct {
 }
 
 // inertRuns is after how many runs without any activity a function is taken to
-// be about something else: paths, settings, logs. A method that is inherited may
-// call others that only some classes have, so it is asked of each class.
+// be about something else: paths, settings, logs. What is called
+// with objects of several classes may call methods that only some of them have, so
+// that each class is looked at by itself.
 const inertRuns = 4
 
-// inert reports whether running the function again, on an object of a class, is a
+// inert reports whether running the function again, for an object of a class, is a
 // waste of time as long as its arguments carry no graph. Its last result stands for
 // any.
 func (h *history) inert(class ObjectID) bool {

@@ -320,7 +320,7 @@ func (in *interpreter) invoke(n syntax.NodeID, c *code, receiver *Value, args ar
 	if h.heavy {
 		return in.callUnknown(n, noValue, args)
 	}
-	class := in.classOfReceiver(receiver)
+	class := in.classHandled(receiver, args)
 	if h.inert(class) && in.sure(in.reachAll(args.values())) == NoGraph {
 		return h.result
 	}
@@ -340,13 +340,23 @@ func (in *interpreter) invoke(n syntax.NodeID, c *code, receiver *Value, args ar
 	return out
 }
 
-// classOfReceiver is the class of the object that a method is called on, 0 where
-// there is none.
-func (in *interpreter) classOfReceiver(receiver *Value) ObjectID {
-	if receiver == nil || len(receiver.objects) == 0 {
-		return 0
+// classHandled is the class of the object that a method is called on, or else of
+// the first argument that is an object of the program, 0 where there is none.
+func (in *interpreter) classHandled(receiver *Value, args arguments) ObjectID {
+	of := func(v *Value) ObjectID {
+		if v == nil || len(v.objects) == 0 || in.objects[v.objects[0]].kind != objectInstance {
+			return 0
+		}
+		return in.objects[v.objects[0]].class
 	}
-	return in.objects[receiver.objects[0]].class
+	class := of(receiver)
+	for _, v := range args.positional {
+		if class != 0 {
+			break
+		}
+		class = of(v)
+	}
+	return class
 }
 
 // reachAll is reach of several values.
