@@ -35,20 +35,38 @@ func (u uses) needGraph() bool {
 	if u.argument != nil && w.variable(*u.argument) {
 		return true
 	}
-	switch t := u.target.Module.Tree; u.target.Kind() {
+	m := u.target.Module
+	t := m.Tree
+	target, element := u.target.Node, false
+	for t.Kind(target) == syntax.Subscript {
+		target, element = t.Child(target, syntax.FieldValue), true
+	}
+	switch t.Kind(target) {
 	case syntax.Identifier:
-		v := variableAt(u.target.Module, u.target.Node)
+		v := variableAt(m, target)
+		if element {
+			u.holdsFresh(m, func(left syntax.NodeID) bool { return t.Kind(left) == syntax.Identifier && variableAt(m, left) == v })
+			u.view.given = u.view.given || v.isParameter()
+		}
 		return w.variable(v) || v.isGlobal() && w.global(v)
 	case syntax.Attribute:
-		u.holdsFresh()
-		return w.attribute(t.Text(t.Child(u.target.Node, syntax.FieldAttribute)))
-	}
-	u.view.loses(u.target.Module, u.target.Node) // such as an element: who else holds it is not known
-	for n := range u.mentions() {
-		if w.from(u.target.Module, n) {
-			return true
+		name := t.Text(t.Child(target, syntax.FieldAttribute))
+		if class := classAround(t, target); class < 0 || !u.view.derivesInView(m, class) {
+			u.view.loses(m, target) // a library may read it
 		}
+		if element || u.collects {
+			for _, m := range u.view.mentioning(name) {
+				t := m.Tree
+				u.holdsFresh(m, func(left syntax.NodeID) bool {
+					return t.Kind(left) == syntax.Attribute && t.Text(t.Child(left, syntax.FieldAttribute)) == name
+				})
+			}
+		}
+		return w.attribute(name)
+	case syntax.ListComprehension, syntax.SetComprehension, syntax.DictionaryComprehension:
+		return w.from(m, target)
 	}
+	u.view.loses(m, target)
 	return false
 }
 
@@ -338,33 +356,29 @@ func (u uses) changesElements() bool {
 	return false
 }
 
-// holdsFresh tells the view if the attribute that is the target may hold a
-// collection which somebody else has given it, or if code of a library may read it.
-func (u uses) holdsFresh() {
-	m := u.target.Module
+// holdsFresh tells the view where what names a place is assigned a collection that
+// somebody else may hold too.
+func (u uses) holdsFresh(m *names.Module, isPlace func(left syntax.NodeID) bool) {
 	t := m.Tree
-	name := t.Text(t.Child(u.target.Node, syntax.FieldAttribute))
-	if class := classAround(t, u.target.Node); class < 0 || !u.view.derivesInView(m, class) {
-		u.view.loses(m, u.target.Node)
-	}
-	if !u.collects {
-		return
-	}
-	for _, m := range u.view.mentioning(name) {
-		t := m.Tree
-		for n := t.Root(); int(n) < t.Len(); n++ {
-			left, right := t.Child(n, syntax.FieldLeft), t.Child(n, syntax.FieldRight)
-			if t.Kind(n) != syntax.Assignment || t.Kind(left) != syntax.Attribute || t.Text(t.Child(left, syntax.FieldAttribute)) != name || right < 0 {
+	for n := t.Root(); int(n) < t.Len(); n++ {
+		left, right := t.Child(n, syntax.FieldLeft), t.Child(n, syntax.FieldRight)
+		if t.Kind(n) != syntax.Assignment || right < 0 || !isPlace(left) {
+			continue
+		}
+		switch t.Kind(right) {
+		case syntax.List, syntax.Dictionary, syntax.Set, syntax.None, syntax.ListComprehension, syntax.DictionaryComprehension, syntax.SetComprehension:
+			continue
+		case syntax.Call:
+			if f := t.Child(right, syntax.FieldFunction); slices.Contains(collections, lastName(t, f)) {
 				continue
 			}
-			switch t.Kind(right) {
-			case syntax.List, syntax.Dictionary, syntax.Call, syntax.None, syntax.ListComprehension, syntax.DictionaryComprehension:
-			default:
-				u.view.loses(m, right)
-			}
 		}
+		u.view.loses(m, right)
 	}
 }
+
+// collections are types whose calls make a new one.
+var collections = []string{"list", "dict", "set", "deque", "defaultdict", "OrderedDict", "Counter", "SimpleNamespace"}
 
 // mentions are the expressions of its file that name the target.
 func (u uses) mentions() iter.Seq[syntax.NodeID] {

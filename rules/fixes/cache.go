@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"github.com/graphleak/graphleak/analyzer/flow"
+	"github.com/graphleak/graphleak/analyzer/names"
 	"github.com/graphleak/graphleak/analyzer/syntax"
 	"github.com/graphleak/graphleak/analyzer/text"
 	"github.com/graphleak/graphleak/rules"
@@ -34,43 +35,53 @@ func Uncache(c flow.Cache) []rules.Fix {
 // cacheInObject turns @property and @lru_cache() into @functools.cached_property.
 func cacheInObject(c flow.Cache) []rules.Fix {
 	t := c.Decorator.Module.Tree
-	written, ok := functoolsName(t)
-	if !ok {
-		return nil
-	}
-	cached, ok := wholeLine(c.Decorator)
-	if !ok {
+	written, imports, ok := cachedProperty(t)
+	cached, alone := wholeLine(c.Decorator)
+	if !ok || !alone {
 		return nil
 	}
 	for n := t.First(t.Parent(c.Function.Node)); n >= 0; n = t.Next(n) {
 		if t.Kind(n) == syntax.Decorator && t.Text(t.First(n)) == "property" {
-			return []rules.Fix{{
-				Title: "Remember the value in the object: `cached_property`", Safety: rules.Unsafe,
-				Edits: []rules.FileEdit{
-					{Path: c.Decorator.Module.Path, Edit: text.Edit{Span: t.Span(t.First(n)), New: written}},
-					{Path: c.Decorator.Module.Path, Edit: text.Edit{Span: cached}},
-				},
-			}}
+			fix := rules.Fix{Title: "Remember the value in the object: `cached_property`", Safety: rules.Unsafe}
+			for _, e := range append(imports, text.Edit{Span: t.Span(t.First(n)), New: written}, text.Edit{Span: cached}) {
+				fix.Edits = append(fix.Edits, rules.FileEdit{Path: c.Decorator.Module.Path, Edit: e})
+			}
+			return []rules.Fix{fix}
 		}
 	}
 	return nil
 }
 
-// functoolsName is how a file that imports functools writes cached_property.
-func functoolsName(t *syntax.Tree) (string, bool) {
-	for n := t.Root(); int(n) < t.Len(); n++ {
+// cachedProperty is how a file that imports functools, or something of it, writes
+// cached_property, with what its import needs for that.
+func cachedProperty(t *syntax.Tree) (written string, imports []text.Edit, ok bool) {
+	const name = "cached_property"
+	for n := range t.Children(t.Root()) {
 		switch t.Kind(n) {
 		case syntax.ImportStatement:
 			if t.Text(t.First(n)) == "functools" {
-				return "functools.cached_property", true
+				return "functools." + name, nil, true
 			}
 		case syntax.ImportFromStatement:
-			if text := t.Text(n); strings.HasPrefix(text, "from functools") && strings.Contains(text, "cached_property") {
-				return "cached_property", true
+			if level, dotted := names.ImportSource(t, n); level > 0 || dotted != "functools" {
+				continue
+			}
+			last := syntax.NoNode
+			for c := range t.Children(n) {
+				if t.Role(c) != syntax.FieldName {
+					continue
+				}
+				if t.Text(c) == name {
+					return name, nil, true
+				}
+				last = c
+			}
+			if last >= 0 {
+				return name, []text.Edit{insertion(t.Span(last).End, ", "+name)}, true
 			}
 		}
 	}
-	return "", false
+	return "", nil, false
 }
 
 // wholeLine is the line on which a decorator stands, with the end of the line.

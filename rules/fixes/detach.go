@@ -16,8 +16,10 @@ import (
 // Detach are the fixes of a growth: keep the value without its graph, or, where
 // every later use takes a float, the Python number.
 func Detach(p *rules.Pass, g flow.Growth) []rules.Fix {
-	if len(g.Parts) == 0 {
-		return nil
+	g = withOperand(g)
+	doubtful := slices.ContainsFunc(g.Parts, func(part flow.Part) bool { return !part.Tensor })
+	if len(g.Parts) == 0 || doubtful && len(g.Parts) == 1 && g.Parts[0].Node == g.Kept.Node && shown(g.Kept.Module, g.Kept.Node) != unknownForm {
+		return detachInside(g)
 	}
 	u := uses{module: p.Module, view: newView(p, p.Module, g.Target.Module), target: g.Target, loop: g.Loop, collects: g.Collects && !g.ThroughCall}
 	if v, ok := storedParameter(g); ok && g.ThroughCall {

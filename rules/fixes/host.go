@@ -2,8 +2,10 @@ package fixes
 
 import (
 	"fmt"
+	"slices"
 
 	"github.com/graphleak/graphleak/analyzer/flow"
+	"github.com/graphleak/graphleak/analyzer/names"
 	"github.com/graphleak/graphleak/analyzer/syntax"
 	"github.com/graphleak/graphleak/rules"
 )
@@ -11,6 +13,9 @@ import (
 // MoveToHost are the fixes of a pile on the device: each tensor is copied to
 // host memory when it is stored.
 func MoveToHost(p *rules.Pass, pile flow.Pile, tensors []flow.Piled) []rules.Fix {
+	if meetsOthers(p.Module, pile.Target) {
+		return nil
+	}
 	return eachTensor(pile, tensors, ".cpu()", func(what string) rules.Fix {
 		fix := rules.Fix{Title: fmt.Sprintf("Store %s in host memory", what), Safety: rules.Safe}
 		u := uses{module: p.Module, view: newView(p, p.Module, pile.Target.Module), target: pile.Target, loop: pile.Loop, collects: true}
@@ -27,7 +32,7 @@ func MoveToHost(p *rules.Pass, pile flow.Pile, tensors []flow.Piled) []rules.Fix
 func eachTensor(pile flow.Pile, tensors []flow.Piled, method string, make func(what string) rules.Fix) []rules.Fix {
 	var parts []flow.Part
 	for _, t := range tensors {
-		if !t.Alone {
+		if !t.Alone || !t.Tensor && shown(t.Module, t.Node) != unknownForm {
 			return nil
 		}
 		parts = append(parts, flow.Part{Location: t.Location})
@@ -46,6 +51,95 @@ func eachTensor(pile flow.Pile, tensors []flow.Piled, method string, make func(w
 		}
 	}
 	return []rules.Fix{fix}
+}
+
+// meetsOthers reports whether what is made of a list of tensors goes into a call or
+// an operation together with something else, before it is brought to the host: that
+// will be on the device, and the two do not go together.
+func meetsOthers(m *names.Module, list flow.Location) bool {
+	if list.Module != m || list.Kind() != syntax.Identifier {
+		return false
+	}
+	w := meetWalk{m, map[variable]bool{}}
+	return w.variable(variableAt(m, list.Node))
+}
+
+type meetWalk struct {
+	module *names.Module
+	seen   map[variable]bool
+}
+
+func (w meetWalk) variable(v variable) bool {
+	if w.seen[v] {
+		return false
+	}
+	w.seen[v] = true
+	for n := range v.occurrences() {
+		if w.meets(n) {
+			return true
+		}
+	}
+	return false
+}
+
+// joining are functions that make one tensor of a list of them.
+var joining = []string{"cat", "concat", "concatenate", "stack", "vstack", "hstack"}
+
+func (w meetWalk) meets(n syntax.NodeID) bool {
+	t := w.module.Tree
+	for {
+		p := t.Parent(n)
+		switch t.Kind(p) {
+		case syntax.ParenthesizedExpression:
+		case syntax.Attribute:
+			if name := t.Text(t.Child(p, syntax.FieldAttribute)); slices.Contains([]string{"cpu", "numpy", "tolist", "item", "to", "append", "extend"}, name) {
+				return false
+			}
+			if p = t.Parent(p); t.Kind(p) != syntax.Call {
+				return false
+			}
+		case syntax.ArgumentList:
+			call := t.Parent(p)
+			if !slices.Contains(joining, lastName(t, t.Child(call, syntax.FieldFunction))) {
+				return w.hasOthers(p, n)
+			}
+			p = call
+		case syntax.BinaryOperator:
+			left, right := t.Child(p, syntax.FieldLeft), t.Child(p, syntax.FieldRight)
+			return left == n && !w.isNumber(right) || right == n && !w.isNumber(left)
+		case syntax.Assignment:
+			left := t.Child(p, syntax.FieldLeft)
+			return t.Role(n) == syntax.FieldRight && t.Kind(left) == syntax.Identifier && w.variable(variableAt(w.module, left))
+		default:
+			return false
+		}
+		n = p
+	}
+}
+
+// hasOthers reports whether a call is given more than n and constants, and does more
+// than show it.
+func (w meetWalk) hasOthers(list, n syntax.NodeID) bool {
+	t := w.module.Tree
+	if f := t.Child(t.Parent(list), syntax.FieldFunction); onlyRead[t.Text(f)] {
+		return false
+	}
+	for a := range t.Children(list) {
+		if a != n && t.Kind(a) != syntax.KeywordArgument && !w.isNumber(a) && t.Kind(a) != syntax.String {
+			return true
+		}
+	}
+	return false
+}
+
+func (w meetWalk) isNumber(n syntax.NodeID) bool {
+	switch k := w.module.Tree.Kind(n); k {
+	case syntax.Integer, syntax.Float, syntax.UnaryOperator, syntax.True, syntax.False, syntax.None:
+		return true
+	case syntax.Call:
+		return w.module.Tree.Text(w.module.Tree.Child(n, syntax.FieldFunction)) == "len"
+	}
+	return false
 }
 
 // Appended is an expression with a method call behind it, in backquotes.

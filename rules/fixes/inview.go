@@ -23,6 +23,8 @@ type view struct {
 	// hidden says that files may use the value that are not in view, and elsewhere
 	// that programs may which install the package.
 	hidden, elsewhere bool
+	// given says that a caller has given the place where the value is stored.
+	given bool
 	// leak is the first place where the value goes to code that is not in view.
 	leak flow.Location
 }
@@ -86,6 +88,8 @@ func (v *view) doubt(wrong string) string {
 	switch {
 	case v.hidden:
 		return fmt.Sprintf("other files were not looked at: check that none %s", wrong)
+	case v.given:
+		return fmt.Sprintf("check that no caller %s", wrong)
 	case v.leak.Module != nil:
 		return fmt.Sprintf("check what %s does with it", v.at(v.leak))
 	case v.elsewhere:

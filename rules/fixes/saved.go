@@ -72,7 +72,7 @@ func (s *saving) add(a flow.ContextAttribute) bool {
 	if a.Cleared || len(a.Tensors) != 1 || a.Tensors[0].Kind() != syntax.Identifier || a.Tensors[0].Node != t.Child(a.Store.Node, syntax.FieldRight) {
 		return false
 	}
-	if t.Kind(statement) != syntax.ExpressionStatement || t.Parent(statement) != t.Child(s.forward, syntax.FieldBody) || !standsAlone(t, statement) {
+	if t.Kind(statement) != syntax.ExpressionStatement || t.Parent(statement) != t.Child(s.forward, syntax.FieldBody) {
 		return false
 	}
 	s.saved = append(s.saved, savedTensor{t.Text(t.Child(a.Target.Node, syntax.FieldAttribute)), a.Tensors[0].Text(), statement})
@@ -104,6 +104,9 @@ func (s *saving) movesForward() bool {
 			span := t.Span(v.statement)
 			s.edit(span.Start, span.End, fmt.Sprintf("%s.save_for_backward(%s)", s.context(s.forward), strings.Join(names, ", ")))
 			continue
+		}
+		if !standsAlone(t, v.statement) {
+			return false
 		}
 		indent, _ := indentation(t, v.statement)
 		end := lineEnd(t, v.statement)
@@ -179,8 +182,13 @@ func (s *saving) call() (call syntax.NodeID, ok bool) {
 func (s *saving) readsBackward() bool {
 	t := s.tree
 	context := s.context(s.backward)
+	call, _ := s.call()
+	first, alone := s.firstOfBackward()
+	if first < 0 {
+		return false
+	}
 	var names []string
-	for _, v := range s.saved {
+	for i, v := range s.saved {
 		if mentions(t, s.backward, v.attribute) || slices.Contains(names, v.attribute) {
 			return false // a name of its own
 		}
@@ -192,16 +200,24 @@ func (s *saving) readsBackward() bool {
 			if k := t.Kind(t.Parent(n)); k == syntax.DeleteStatement || t.Role(n) == syntax.FieldLeft && (k == syntax.Assignment || k == syntax.AugmentedAssignment) {
 				return false
 			}
-			span := t.Span(n)
-			s.edit(span.Start, span.End, v.attribute)
+			span, code := t.Span(n), v.attribute
+			if call < 0 && !alone {
+				code = fmt.Sprintf("%s.saved_tensors[%d]", context, i)
+			}
+			s.edit(span.Start, span.End, code)
 		}
 	}
-	call, _ := s.call()
+	if call < 0 && !alone {
+		return true
+	}
 	if call < 0 {
 		if len(names) == 1 {
 			names[0] += ","
 		}
-		return s.insertFirst(fmt.Sprintf("%s = %s.saved_tensors", strings.Join(names, ", "), context))
+		indent, _ := indentation(t, first)
+		at := t.Span(first).Start - len(indent)
+		s.edit(at, at, fmt.Sprintf("%s%s = %s.saved_tensors\n", indent, strings.Join(names, ", "), context))
+		return true
 	}
 	unpacked := syntax.NoNode
 	for n := s.backward; n < t.End(s.backward); n++ {
@@ -225,24 +241,18 @@ func (s *saving) readsBackward() bool {
 	return true
 }
 
-// insertFirst puts a statement before the first one of backward that is no
-// docstring.
-func (s *saving) insertFirst(code string) bool {
+// firstOfBackward is the first statement of backward that is no docstring, and
+// whether it starts its line.
+func (s *saving) firstOfBackward() (first syntax.NodeID, alone bool) {
 	t := s.tree
-	first := t.First(t.Child(s.backward, syntax.FieldBody))
+	first = t.First(t.Child(s.backward, syntax.FieldBody))
 	if first >= 0 && t.Kind(first) == syntax.ExpressionStatement && t.Kind(t.First(first)) == syntax.String {
 		first = t.Next(first)
 	}
-	if first < 0 {
-		return false
+	if first >= 0 {
+		_, alone = indentation(t, first)
 	}
-	indent, alone := indentation(t, first)
-	if !alone {
-		return false
-	}
-	at := t.Span(first).Start - len(indent)
-	s.edit(at, at, indent+code+"\n")
-	return true
+	return first, alone
 }
 
 // context is the first parameter of a method.

@@ -55,6 +55,13 @@ func isVariable(t *syntax.Tree, n syntax.NodeID) bool {
 // see it.
 func (v variable) isGlobal() bool { return v.scope == v.module.Scope(v.module.Tree.Root()) }
 
+// isParameter reports whether the variable is a parameter of a function.
+func (v variable) isParameter() bool {
+	t := v.module.Tree
+	return v.scope != nil && (t.Kind(v.scope.Node) == syntax.FunctionDefinition || t.Kind(v.scope.Node) == syntax.Lambda) &&
+		mentions(t, t.Child(v.scope.Node, syntax.FieldParameters), v.name)
+}
+
 // isImported reports whether an import gives the variable its value, or nothing
 // in view does.
 func (v variable) isImported() bool {

@@ -38,7 +38,7 @@ func Apply(ctx context.Context, check Check, src rules.Source, report rules.Repo
 	out := Outcome{Text: src.Text, Report: report}
 	damaged := len(report.Damaged)
 	for range maxRounds {
-		edits, applied := Select(src.Path, out.Report.Findings, unsafe)
+		edits, applied := Select(src.Path, firstOfEach(src.Path, out.Report.Findings, unsafe), unsafe)
 		if applied == 0 {
 			return out, nil
 		}
@@ -59,18 +59,41 @@ func Apply(ctx context.Context, check Check, src rules.Source, report rules.Repo
 	return Outcome{}, errors.New("fixes were not applied: they undo each other")
 }
 
+// firstOfEach leaves out findings that may be gone when an earlier one is fixed: they
+// have a step of their argument in common. A list that keeps the sum of each epoch
+// needs no fix once the sum has one, and a loop under no_grad none at all.
+func firstOfEach(path string, findings []rules.Finding, unsafe bool) []rules.Finding {
+	type place struct {
+		path string
+		span text.Span
+	}
+	seen := make(map[place]bool)
+	var out []rules.Finding
+	for _, f := range findings {
+		if _, ok := chosen(path, f, unsafe); !ok {
+			continue
+		}
+		if slices.ContainsFunc(f.Evidence, func(e rules.Evidence) bool { return seen[place{e.Path, e.Span}] }) {
+			continue
+		}
+		for _, e := range f.Evidence {
+			seen[place{e.Path, e.Span}] = true
+		}
+		out = append(out, f)
+	}
+	return out
+}
+
 // Select chooses fixes of findings that can be applied together to the source
 // at path, and returns their edits and how many fixes they are. Where fixes
 // meet, the one of the first finding is chosen.
 func Select(path string, findings []rules.Finding, unsafe bool) (edits []text.Edit, fixes int) {
 	for _, finding := range findings {
-		i := slices.IndexFunc(finding.Fixes, func(fix rules.Fix) bool {
-			return (unsafe || fix.Safety == rules.Safe) && len(fix.Edits) > 0 && isLocal(fix, path)
-		})
-		if i < 0 {
+		fix, ok := chosen(path, finding, unsafe)
+		if !ok {
 			continue
 		}
-		added, ok := disjoint(edits, finding.Fixes[i].Edits)
+		added, ok := disjoint(edits, fix.Edits)
 		if !ok {
 			continue
 		}
@@ -78,6 +101,17 @@ func Select(path string, findings []rules.Finding, unsafe bool) (edits []text.Ed
 		fixes++
 	}
 	return edits, fixes
+}
+
+// chosen is the fix of a finding that is applied to the source at path.
+func chosen(path string, f rules.Finding, unsafe bool) (rules.Fix, bool) {
+	i := slices.IndexFunc(f.Fixes, func(fix rules.Fix) bool {
+		return (unsafe || fix.Safety == rules.Safe) && len(fix.Edits) > 0 && isLocal(fix, path)
+	})
+	if i < 0 {
+		return rules.Fix{}, false
+	}
+	return f.Fixes[i], true
 }
 
 func isLocal(fix rules.Fix, path string) bool {

@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"regexp"
+	"slices"
 	"testing"
 
 	"github.com/stretchr/testify/assert"
@@ -67,6 +68,33 @@ func TestApply(t *testing.T) {
 			assert.Len(t, got.Report.Findings, tt.left)
 		})
 	}
+}
+
+// A fix may remove findings that have a step of their argument in common with its
+// own: those wait for the next check.
+func TestApplyLooksAgainWhereOneFixMayRemoveTwo(t *testing.T) {
+	loop := rules.Evidence{Path: path, Span: text.Span{Start: 0, End: 3}}
+	check := func(_ context.Context, src rules.Source) (rules.Report, error) {
+		var report rules.Report
+		at := bytes.Index(src.Text, []byte("sum += loss;"))
+		if at < 0 {
+			return report, nil // nothing keeps a graph any more
+		}
+		end := len(src.Text)
+		for _, place := range []int{at + len("sum += loss"), end} {
+			report.Findings = append(report.Findings, rules.Finding{Path: path, Evidence: []rules.Evidence{loop}, Fixes: []rules.Fix{{
+				Safety: rules.Safe, Edits: []rules.FileEdit{{Path: path, Edit: text.Edit{Span: text.Span{Start: place, End: place}, New: ".detach()"}}},
+			}}})
+		}
+		// One whose fix edits another file is left alone, and holds up no other.
+		elsewhere := rules.Fix{Safety: rules.Safe, Edits: []rules.FileEdit{{Path: "meter.py", Edit: text.Edit{New: "x"}}}}
+		report.Findings = slices.Insert(report.Findings, 0, rules.Finding{Path: path, Evidence: []rules.Evidence{loop}, Fixes: []rules.Fix{elsewhere}})
+		return report, nil
+	}
+	got, err := apply(t, check, "for: sum += loss; sums += sum", false)
+	require.NoError(t, err)
+	assert.Equal(t, "for: sum += loss.detach(); sums += sum", string(got.Text))
+	assert.Equal(t, 1, got.Applied)
 }
 
 func TestApplyGivesUpOnFixesThatUndoEachOther(t *testing.T) {

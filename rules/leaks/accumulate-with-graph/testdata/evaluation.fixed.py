@@ -39,7 +39,7 @@ def perplexity(model: nn.Module, batches):
     for inputs, targets in batches:
         logits = model(inputs)
         nll = F.cross_entropy(logits.view(-1, logits.size(-1)), targets.view(-1), reduction="sum")
-        total_nll = total_nll + nll.detach()
+        total_nll = total_nll + nll
         tokens += targets.numel()
     return math.exp(total_nll.item() / tokens)
 

@@ -40,7 +40,7 @@ def accelerated(loader, held_out):
     evaluated = 0.0
     with torch.no_grad():
         for x, y in held_out:
-            evaluated += F.mse_loss(accelerator.unwrap_model(model)(x), y).detach()
+            evaluated += F.mse_loss(accelerator.unwrap_model(model)(x), y)
     print(total, reduced, gathered, evaluated)
 
 

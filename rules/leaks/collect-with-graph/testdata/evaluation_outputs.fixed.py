@@ -64,7 +64,7 @@ def ensemble(paths, loader):
         votes = []
         for model in models:
             votes.append(model(x).softmax(dim=1))
-        averaged.append(torch.stack(votes).mean(dim=0).detach())
+        averaged.append(torch.stack(votes).mean(dim=0))
     return torch.cat(averaged).argmax(dim=1)
 
 
@@ -77,7 +77,7 @@ def ensemble_of(models: nn.ModuleList, loader):
         votes = []
         for model in models:
             votes.append(model(x).softmax(dim=1))
-        averaged.append(torch.stack(votes).mean(dim=0).detach())
+        averaged.append(torch.stack(votes).mean(dim=0))
     return torch.cat(averaged).argmax(dim=1)
 
 

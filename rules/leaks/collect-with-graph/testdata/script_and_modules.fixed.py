@@ -21,13 +21,13 @@ for epoch in tqdm(range(100)):
         loss.backward()
         optimizer.step()
         running += loss.detach()
-    train_losses.append(running.detach() / len(loader))
+    train_losses.append(running / len(loader))
     model.eval()
     valid = 0
     with torch.no_grad():
         for X, y in loader:
             valid += criterion(model(X.to(device)), y.to(device)).detach()
-    valid_losses.append(valid.detach() / len(loader))
+    valid_losses.append(valid / len(loader))
     model.train()
     print(epoch, train_losses[-1], valid_losses[-1])
 

@@ -27,7 +27,6 @@ def perplexity(model: CharModel, chunks):
     for tokens, targets in chunks:
         logits, state = model(tokens, state)
         total += F.cross_entropy(logits.flatten(0, 1), targets.flatten()).item()
-        state = state.detach()
     return total / len(chunks)
 
 

@@ -30,6 +30,6 @@ def evaluate(loader):
     for batch in loader:
         guarded += steps.evaluation_step(model, batch)
         output = unguarded_step(model, batch)
-        unguarded += output["loss"].detach() * output["size"]
+        unguarded += output["loss"] * output["size"]
         size += output["size"]
     return guarded / len(loader), unguarded.item() / size
