@@ -34,13 +34,14 @@ var layers = map[string][]string{
 	"rules/config":      {"analyzer/names", "analyzer/sources", "analyzer/torch", "rules"},
 	"rules/failures":    {"analyzer/text", "analyzer/syntax", "analyzer/sources", "analyzer/crash", "rules", "rules/config", "rules/search"},
 	"rules/search":      {},
+	"rules/pages":       {"rules", "rules/failures"},
 	"rules/new":         {},
 	"rules/eval":        {"analyzer/sources", "analyzer/text", "rules"},
 	"rules/oracle":      {"rules"},
 	"report":            {"analyzer/notebook", "analyzer/sources", "analyzer/text", "rules"},
 	"analyzer/crash":    {"analyzer/text"},
-	"server":            {"analyzer/text", "analyzer/syntax", "analyzer/names", "analyzer/usage", "analyzer/notebook", "analyzer/sources", "analyzer/crash", "rules", "rules/config", "rules/failures"},
-	"":                  {"analyzer/text", "analyzer/syntax", "analyzer/names", "analyzer/usage", "analyzer/sources", "analyzer/crash", "rules", "rules/config", "rules/failures", "report", "server"},
+	"server":            {"analyzer/text", "analyzer/syntax", "analyzer/names", "analyzer/usage", "analyzer/notebook", "analyzer/sources", "analyzer/crash", "rules", "rules/config", "rules/failures", "rules/pages"},
+	"":                  {"analyzer/text", "analyzer/syntax", "analyzer/names", "analyzer/usage", "analyzer/sources", "analyzer/crash", "rules", "rules/config", "rules/failures", "rules/pages", "report", "server"},
 }
 
 // reserved are the packages from outside that only one layer may import, so

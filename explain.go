@@ -5,13 +5,12 @@ import (
 	_ "embed"
 	"errors"
 	"fmt"
-	"slices"
 	"strings"
 	"text/tabwriter"
 
-	"github.com/graphleak/graphleak/rules"
 	"github.com/graphleak/graphleak/rules/failures"
 	"github.com/graphleak/graphleak/rules/leaks"
+	"github.com/graphleak/graphleak/rules/pages"
 )
 
 type explainCmd struct {
@@ -70,20 +69,8 @@ func explanation(topic string) (string, bool) {
 	if topic == configuration {
 		return configuration + "\n\n" + strings.TrimSpace(configurationPage), true
 	}
-	all := leaks.All()
-	i := slices.IndexFunc(all, func(r *rules.Rule) bool { return r.Code == topic || r.Name == topic })
-	if i >= 0 {
-		return all[i].Code + "\n\n" + strings.TrimSpace(all[i].Doc), true
-	}
-	page, ok := failures.Lookup(topic)
-	if !ok {
-		return "", false
-	}
-	text := page.ID + "\n\n" + strings.TrimSpace(page.Body)
-	if len(page.Related) > 0 {
-		text += "\n\nRelated: " + strings.Join(page.Related, ", ")
-	}
-	return text, true
+	page, ok := pages.Lookup(leaks.All(), topic)
+	return page.ID + "\n\n" + page.Text(), ok
 }
 
 // listPages prints a line for each page, the rules first.

@@ -53,9 +53,9 @@ func TestExplainReturnsThePageOfARuleOrAFailure(t *testing.T) {
 	e.initialize(`{}`)
 	var result explainResult
 	for topic, want := range map[string]string{
-		`"GL101"`:                          leaks.All()[1].Doc,
-		`"accumulate-with-graph"`:          leaks.All()[1].Doc,
-		`"memory.cuda-oom.graph-retained"`: "graph",
+		`"GL101"`:                          "\n- [GL102](GL102.md): ",
+		`"accumulate-with-graph"`:          "# accumulate-with-graph: ",
+		`"memory.cuda-oom.graph-retained"`: "\n- [GL101](GL101.md): ",
 	} {
 		raw, err := e.command("graphleak.explain", "", topic)
 		require.NoError(t, err, topic)

@@ -12,6 +12,7 @@ import (
 
 	"github.com/graphleak/graphleak/rules"
 	"github.com/graphleak/graphleak/rules/failures"
+	"github.com/graphleak/graphleak/rules/pages"
 )
 
 // explainResult is what graphleak.explain returns: a page, or the list of all.
@@ -38,13 +39,9 @@ func explain(all []*rules.Rule, about string) (protocol.LSPAny, error) {
 	if about == everyTopic {
 		return json.Marshal(listTopics(all))
 	}
-	for _, rule := range all {
-		if about == rule.Code || about == rule.Name {
-			return json.Marshal(explainResult{Title: rule.Title(), Markdown: rule.Doc, URL: rule.URL()})
-		}
-	}
-	if page, ok := failures.Lookup(about); ok {
-		return json.Marshal(explainResult{Title: page.Title, Markdown: page.Body, Related: page.Related})
+	if page, ok := pages.Lookup(all, about); ok {
+		markdown := page.Linked(func(id string) string { return id + ".md" })
+		return json.Marshal(explainResult{Title: page.Title, Markdown: markdown, URL: page.URL, Related: page.Related})
 	}
 	return nil, jsonrpc2.Errorf(jsonrpc2.InvalidParams, "there is no page about %q; %q names them all", about, everyTopic)
 }

@@ -144,7 +144,7 @@ func checkRivals(rivals []Rival, id string) error {
 }
 
 // pageSections are the headings of every page, in their order.
-var pageSections = []string{"What it is", "What you see", "Why", "How to confirm", "Fix", "Prevent"}
+var pageSections = []string{"What it is", "What you see", "Why", "How to confirm", "Fix", "Prevent", "Related"}
 
 // checkBody checks that the text of a page has the parts that readers look for.
 func checkBody(body string) error {

@@ -9,7 +9,6 @@ const searchDelayMs = 150;
 interface Explanation {
   readonly title: string;
   readonly markdown: string;
-  readonly related?: readonly string[];
   readonly topics?: readonly Topic[];
 }
 
@@ -46,11 +45,8 @@ export class Encyclopedia implements vscode.TextDocumentContentProvider, vscode.
 
   async provideTextDocumentContent(uri: vscode.Uri, token: vscode.CancellationToken): Promise<string> {
     const topic = uri.path.slice(1).replace(/\.md$/, '');
-    const { markdown, related = [] } = await this.#server.execute<Explanation>('graphleak.explain', [topic], token);
-    const links = related.map((id) => `\`${id}\``).join(', ');
-    return [`\`${topic}\``, markdown.trim(), links === '' ? '' : `Related: ${links}`]
-      .filter((part) => part !== '')
-      .join('\n\n');
+    const { markdown } = await this.#server.execute<Explanation>('graphleak.explain', [topic], token);
+    return `\`${topic}\`\n\n${markdown}`; // its links lead to the files that pageUri makes up
   }
 
   /** Lets the user choose a page, by its name, by words, or by pasting an error message. */

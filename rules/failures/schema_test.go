@@ -50,6 +50,9 @@ Mend it.
 
 ## Prevent
 Be careful.
+
+## Related
+- another page
 `
 
 func TestParse(t *testing.T) {

@@ -31,11 +31,11 @@ func Search(all []*rules.Rule, text string) []Hit {
 	var documents []search.Document
 	for _, rule := range all {
 		hits[rule.Code] = Hit{ID: rule.Code, Title: rule.Title(), Rule: true}
-		documents = append(documents, search.Document{ID: rule.Code, Title: rule.Name + " " + rule.Title(), Body: rule.Doc})
+		documents = append(documents, search.Document{ID: rule.Code, Title: rule.Name + " " + rule.Title(), Body: own(rule.Doc)})
 	}
 	for _, page := range Pages() {
 		hits[page.ID] = Hit{ID: page.ID, Title: page.Title}
-		d := search.Document{ID: page.ID, Title: page.Title, Body: page.Body}
+		d := search.Document{ID: page.ID, Title: page.Title, Body: own(page.Body)}
 		for _, s := range page.Signatures {
 			d.Messages = append(d.Messages, s.Example)
 		}
@@ -54,6 +54,14 @@ func Search(all []*rules.Rule, text string) []Hit {
 		}
 	}
 	return found[:min(len(found), maxHits)]
+}
+
+// own is the text of a page without the part that names others, which would be
+// found for what those are about.
+func own(page string) string {
+	before, rest, _ := strings.Cut(page, "\n## Related\n")
+	_, after, _ := strings.Cut(rest, "\n## ")
+	return before + "\n" + after
 }
 
 // knowing are the ids of the pages that know a message of the text, whether it is

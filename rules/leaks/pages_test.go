@@ -10,7 +10,6 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/graphleak/graphleak/rules"
-	"github.com/graphleak/graphleak/rules/failures"
 )
 
 // sections are the headings of every page about a rule, in this order.
@@ -115,26 +114,6 @@ func TestCommentsOfBadExamples(t *testing.T) {
 				}
 				assert.Equal(t, []string{m[1]}, got, "%s: %s", rule.Code, line)
 			}
-		}
-	}
-}
-
-// TestPagesReferToWhatExists follows the codes and failures that pages name.
-func TestPagesReferToWhatExists(t *testing.T) {
-	known := map[string]bool{}
-	for _, rule := range All() {
-		known[rule.Code] = true
-	}
-	for _, page := range failures.Pages() {
-		known[page.ID] = true
-	}
-	for _, rule := range All() {
-		for name := range strings.SplitSeq(section(t, rule.Doc, "Related"), ", ") {
-			assert.True(t, known[name], "%s refers to %q", rule.Code, name)
-			assert.NotEqual(t, rule.Code, name)
-		}
-		for _, code := range regexp.MustCompile(`GL\d{3}`).FindAllString(rule.Doc, -1) {
-			assert.True(t, known[code], "%s speaks of %s", rule.Code, code)
 		}
 	}
 }
