@@ -119,17 +119,18 @@ class Made:
     """What is made at a place again and again: the state of optimizers that are gone
     after one step, and processes that were started."""
 
+    started = 0  # in this process
+
     def __init__(self, seen):
         self.seen, self.once, self.in_call = seen, {}, {}
-        self.processes = _Started()
 
     def make(self, place, make, once):
         if once and place in self.once:
             return self.once[place]
-        before = self.processes.count
+        before = Made.started
         value = make()
         self.in_call[place] = self.in_call.get(place, 0) + 1
-        self.seen.add(place, made=1, started=self.processes.count - before)
+        self.seen.add(place, made=1, started=Made.started - before)
         self.seen.most(place, repeated=self.in_call[place])
         if isinstance(value, torch.optim.Optimizer):
             weakref.finalize(value, self._gone, place, value.state, value.steps).atexit = False
@@ -143,7 +144,19 @@ class Made:
 
 
 def install():
-    """Lets optimizers count their steps."""
+    """Lets optimizers count their steps, and tells of loaders and processes."""
+    make, start = torch.utils.data.DataLoader.__init__, multiprocessing.process.BaseProcess.start
+
+    def made(loader, *args, **kwargs):
+        make(loader, *args, **kwargs)
+        if Workers.current:
+            Workers.current.made(loader)
+
+    def started(process):
+        Made.started += 1
+        start(process)
+
+    torch.utils.data.DataLoader.__init__, multiprocessing.process.BaseProcess.start = made, started
     kinds = [kind for kind in vars(torch.optim).values() if inspect.isclass(kind) and issubclass(kind, torch.optim.Optimizer)]
     prepare = torch.optim.Optimizer.__init__
 
@@ -166,35 +179,20 @@ def _counted(step):
     return counted
 
 
-class _Started:
-    """Counts the processes that start."""
-
-    def __init__(self):
-        self.count = 0
-        start = multiprocessing.process.BaseProcess.start
-
-        def counted(process):
-            self.count += 1
-            start(process)
-
-        multiprocessing.process.BaseProcess.start = counted
-
-
 class Workers:
     """The private memory of a worker that reads all samples of a data set. One
     worker stands for several."""
 
+    current = None  # those of the run
+
     def __init__(self, seen):
         self.seen, self.place, self.loaders, self.needs = seen, None, [], {}
-        make = torch.utils.data.DataLoader.__init__
+        Workers.current = self
 
-        def one_worker(loader, *args, **kwargs):
-            make(loader, *args, **kwargs)
-            if loader.num_workers and self.place not in (None, *(place for place, _ in self.loaders)):
-                self.loaders.append((self.place, loader))
-            self.place, loader.num_workers = None, min(1, loader.num_workers)
-
-        torch.utils.data.DataLoader.__init__ = one_worker
+    def made(self, loader):
+        if loader.num_workers and self.place not in (None, *(place for place, _ in self.loaders)):
+            self.loaders.append((self.place, loader))
+        self.place, loader.num_workers = None, min(1, loader.num_workers)
 
     def wanted(self, place, value):
         """At the number of workers, which is the place of such a finding."""
