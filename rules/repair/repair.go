@@ -61,25 +61,32 @@ func Apply(ctx context.Context, check Check, src rules.Source, report rules.Repo
 
 // firstOfEach leaves out findings that may be gone when an earlier one is fixed: they
 // have a step of their argument in common. A list that keeps the sum of each epoch
-// needs no fix once the sum has one, and a loop under no_grad none at all.
+// needs no fix once the sum has one, and a loop under no_grad none at all: what only
+// raises the peak comes first.
 func firstOfEach(path string, findings []rules.Finding, unsafe bool) []rules.Finding {
 	type place struct {
 		path string
 		span text.Span
 	}
 	seen := make(map[place]bool)
+	peaks := func(f rules.Finding) int {
+		if f.Memory == rules.Peak {
+			return 0
+		}
+		return 1
+	}
 	var out []rules.Finding
-	for _, f := range findings {
+	for _, f := range slices.SortedStableFunc(slices.Values(findings), func(a, b rules.Finding) int { return peaks(a) - peaks(b) }) {
 		if _, ok := chosen(path, f, unsafe); !ok {
 			continue
 		}
-		if slices.ContainsFunc(f.Evidence, func(e rules.Evidence) bool { return seen[place{e.Path, e.Span}] }) {
-			continue
-		}
-		for _, e := range f.Evidence {
+		waits := slices.ContainsFunc(f.Evidence, func(e rules.Evidence) bool { return seen[place{e.Path, e.Span}] })
+		for _, e := range f.Evidence { // what waits for it waits as well
 			seen[place{e.Path, e.Span}] = true
 		}
-		out = append(out, f)
+		if !waits {
+			out = append(out, f)
+		}
 	}
 	return out
 }

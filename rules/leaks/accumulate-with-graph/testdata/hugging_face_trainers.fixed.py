@@ -58,5 +58,5 @@ def finetune(loader, held_out):
     with torch.no_grad():
         for batch in held_out:
             print(model.generate(batch))
-            total += model(**batch).loss.detach()
+            total += model(**batch).loss
     print(total)

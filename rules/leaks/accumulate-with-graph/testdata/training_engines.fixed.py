@@ -120,7 +120,7 @@ def models_of_a_library(loader, held_out, device):
     worst = 0.0
     with torch.no_grad():
         for x, y in held_out:
-            worst += F.cross_entropy(model(x.to(device)), y).detach()
+            worst += F.cross_entropy(model(x.to(device)), y)
     model.requires_grad_(False)
     for x, y in held_out:
         total = total.detach() + F.cross_entropy(model(x.to(device)), y)

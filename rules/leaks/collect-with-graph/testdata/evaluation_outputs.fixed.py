@@ -50,7 +50,7 @@ def moved_to_the_host(loader):
     encoder.eval()
     outputs = []
     for x in loader:
-        outputs.append(encoder(x).cpu().detach())
+        outputs.append(encoder(x).cpu())
     return torch.cat(outputs).detach().numpy()
 
 

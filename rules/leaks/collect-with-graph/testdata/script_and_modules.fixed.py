@@ -26,7 +26,7 @@ for epoch in tqdm(range(100)):
     valid = 0
     with torch.no_grad():
         for X, y in loader:
-            valid += criterion(model(X.to(device)), y.to(device)).detach()
+            valid += criterion(model(X.to(device)), y.to(device))
     valid_losses.append(valid / len(loader))
     model.train()
     print(epoch, train_losses[-1], valid_losses[-1])
