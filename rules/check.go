@@ -67,6 +67,9 @@ type Rule struct {
 	Last bool
 }
 
+// Is reports whether people mean r by a word: its code or its name.
+func (r *Rule) Is(word string) bool { return strings.EqualFold(word, r.Code) || word == r.Name }
+
 // URL is the address of the rule's page.
 func (r *Rule) URL() string {
 	return Homepage + "/blob/main/rules/leaks/" + r.Name + "/doc.md"

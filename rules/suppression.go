@@ -12,16 +12,21 @@ import (
 // The comments that silence findings:
 //
 //	# graphleak: ignore            all of the statement
-//	# graphleak: ignore[GL101]     those of the rules named
+//	# graphleak: ignore[GL101]     those of the rules named, by code or by name
 //	# noqa: GL101                  the same, as other tools write it
 //	# graphleak: skip-file         all of the file
 var (
 	// IgnoreComment has the codes in its second group, in brackets in the first.
-	IgnoreComment = regexp.MustCompile(`#\s*graphleak:\s*ignore\b(\[([^\]\n]*)\])?`)
+	// A bracket that is not closed ends with the comment, so that it does not mean
+	// all rules.
+	IgnoreComment = regexp.MustCompile(`#\s*(?i:graphleak):\s*ignore\b(\s*\[([^\]#\n]*)\]?)?`)
 	// NoqaComment has the codes in its first group.
-	NoqaComment = regexp.MustCompile(`#\s*noqa:\s*([A-Z]+[0-9]+(?:[\s,]+[A-Z]+[0-9]+)*)`)
-	skipFile    = regexp.MustCompile(`#\s*graphleak:\s*skip-file\b`)
+	NoqaComment = regexp.MustCompile(`#\s*(?i:noqa)\s*:\s*((?i:[A-Z]+[0-9]+(?:[\s,]+[A-Z]+[0-9]+)*))`)
+	skipFile    = regexp.MustCompile(`#\s*(?i:graphleak):\s*skip-file\b`)
 )
+
+// mayBeThere is in every text that has such a comment.
+var mayBeThere = regexp.MustCompile(`(?i)graphleak:|noqa\s*:`)
 
 // Suppression is a comment that silences findings of the statement on whose lines
 // it stands.
@@ -32,15 +37,16 @@ type Suppression struct {
 	// Foreign says that other tools read the comment too.
 	Foreign bool
 
+	all   bool
 	codes []string
 	used  map[string]bool // codes of findings that it has silenced
 }
 
 // All reports whether s silences all rules.
-func (s *Suppression) All() bool { return len(s.codes) == 0 }
+func (s *Suppression) All() bool { return s.all }
 
-// Names reports whether s names a code.
-func (s *Suppression) Names(code string) bool { return slices.Contains(s.codes, code) }
+// Names reports whether s names a rule.
+func (s *Suppression) Names(rule *Rule) bool { return slices.ContainsFunc(s.codes, rule.Is) }
 
 // Used reports whether s has silenced a finding of a code; of any, if that is
 // empty.
@@ -49,7 +55,7 @@ func (s *Suppression) Used(code string) bool { return code == "" && len(s.used) 
 // silences reports whether s silences a rule. Those that are about comments have
 // to be named.
 func (s *Suppression) silences(rule *Rule) bool {
-	if !s.Names(rule.Code) && (!s.All() || rule.Last) {
+	if !s.Names(rule) && (!s.All() || rule.Last) {
 		return false
 	}
 	s.used[rule.Code] = true
@@ -67,7 +73,7 @@ type suppressions struct {
 // one silences all of the file.
 func readSuppressions(t *syntax.Tree) (suppressions, bool) {
 	s := suppressions{tree: t, lines: map[int][]*Suppression{}}
-	if src := t.Source(); !strings.Contains(src, "graphleak:") && !strings.Contains(src, "noqa:") {
+	if !mayBeThere.MatchString(t.Source()) {
 		return s, true
 	}
 	for n := t.Root(); int(n) < t.Len(); n++ {
@@ -90,7 +96,7 @@ func (s *suppressions) add(comment syntax.NodeID, form *regexp.Regexp, group int
 	for _, m := range form.FindAllStringSubmatchIndex(s.tree.Text(comment), -1) {
 		found := &Suppression{
 			Comment: comment, Span: text.Span{Start: start + m[0], End: start + m[1]},
-			Foreign: form == NoqaComment, used: map[string]bool{},
+			Foreign: form == NoqaComment, all: m[2*group] < 0, used: map[string]bool{},
 		}
 		if m[2*group] >= 0 {
 			found.Codes = words(s.tree.Source(), text.Span{Start: start + m[2*group], End: start + m[2*group+1]})

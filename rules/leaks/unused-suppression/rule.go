@@ -15,9 +15,6 @@ import (
 //go:embed doc.md
 var doc string
 
-// code is also in what Rule says, which rules/new reads without running it.
-const code = "GL001"
-
 // Rule is GL001.
 var Rule = &rules.Rule{Code: "GL001", Name: "unused-suppression", Doc: doc, Run: run, Last: true}
 
@@ -41,23 +38,25 @@ func unused(p *rules.Pass, s *rules.Suppression) (codes []text.Span, ok bool) {
 	src := p.Module.Tree.Source()
 	for _, at := range s.Codes {
 		named := src[at.Start:at.End]
-		is := func(r *rules.Rule) bool { return r.Code == named }
-		ran := slices.ContainsFunc(p.Ran, is)
-		known := ran || slices.ContainsFunc(p.Off, is)
+		is := func(r *rules.Rule) bool { return r.Is(named) }
+		ran := slices.IndexFunc(p.Ran, is)
 		switch {
-		case s.Used(named), known && !ran, named == code:
-		case !known && s.Foreign: // a code of another tool
+		case ran >= 0 && (p.Ran[ran].Last || s.Used(p.Ran[ran].Code)):
+		case ran < 0 && (s.Foreign || slices.ContainsFunc(p.Off, is)): // a code of another tool, or not asked about
 		default:
 			codes = append(codes, at)
 		}
 	}
-	return codes, len(codes) > 0
+	return codes, len(codes) > 0 || len(s.Codes) == 0
 }
 
 func finding(p *rules.Pass, s *rules.Suppression, useless []text.Span) rules.Finding {
 	t := p.Module.Tree
 	message := "This comment silences nothing: no rule has a finding here. Remove it."
-	if len(useless) > 0 {
+	switch {
+	case !s.All() && len(useless) == 0:
+		message = "This comment silences nothing: it names no rule. Remove it."
+	case len(useless) > 0:
 		message = fmt.Sprintf("This comment silences nothing: %s. Remove it.", why(p, useless))
 		if len(useless) < len(s.Codes) {
 			message = fmt.Sprintf("This comment names too much: %s. Remove that.", why(p, useless))
@@ -83,7 +82,7 @@ func why(p *rules.Pass, codes []text.Span) string {
 	var said []string
 	for _, at := range codes {
 		named := p.Module.Tree.Source()[at.Start:at.End]
-		if slices.ContainsFunc(p.Ran, func(r *rules.Rule) bool { return r.Code == named }) {
+		if slices.ContainsFunc(p.Ran, func(r *rules.Rule) bool { return r.Is(named) }) {
 			said = append(said, named+" has no finding here")
 		} else {
 			said = append(said, "there is no rule "+named)
