@@ -8,7 +8,7 @@ from pathlib import Path
 
 import torch
 from PIL import Image
-from torch.utils.data import DataLoader, Dataset, IterableDataset
+from torch.utils.data import DataLoader, Dataset, IterableDataset, random_split
 from torchvision.datasets import VisionDataset
 
 
@@ -148,3 +148,32 @@ class Experiment:
 
     def loader(self):
         return DataLoader(self.data, batch_size=8, num_workers=os.cpu_count() // 2)  # want: GL601 hint values
+
+
+class Dialogues(Dataset):
+    """Turns of conversations, from many files."""
+
+    def __init__(self, folder):
+        self.turns = []
+        for path in sorted(Path(folder).glob("*.json")):
+            for turn in json.loads(path.read_text()):
+                self.turns.append((turn["speaker"], turn["text"]))
+
+    def __len__(self):
+        return len(self.turns)
+
+    def __getitem__(self, index):
+        speaker, text = self.turns[index]
+        return {"speaker": speaker, "length": len(text)}
+
+
+# once: turns = written(json.dumps([{"speaker": f"s{i}", "text": f"sentence {i}"} for i in range(20000)]), "turns.json")
+# run: parted(os.path.dirname(turns))
+def parted(folder, held_out=0.1, workers=4):
+    whole = Dialogues(folder)
+    count = int(len(whole) * held_out)
+    train, rest = random_split(whole, [len(whole) - count, count])
+    return (
+        DataLoader(train, batch_size=32, shuffle=True, num_workers=workers),  # want: GL601 hint values
+        DataLoader(rest, batch_size=32),
+    )

@@ -53,3 +53,15 @@ def misspelt(model: nn.Module, loader, optimizer):
             total,
             loss.item(),
         )  # the mean of the batch  # graphleak: ignore[GL102]  # want: GL001 hint nothing
+
+
+def guarded(model: nn.Module, loader, criterion):
+    """What the comments were for runs under no_grad by now."""
+    model.eval()
+    worst, seen = 0.0, 0
+    with torch.no_grad():
+        for x, y in loader:
+            scores = model(x)  # NOQA: gl301  # want: GL001 hint nothing
+            worst = max(worst, criterion(scores, y).item())
+            seen += len(x)
+    print(worst, seen)  # graphleak: ignore[collect-with-graph, GL1]  # want: GL001 hint nothing
