@@ -102,12 +102,26 @@ func (w floatWalk) elsewhere(v variable) bool {
 			if t.Kind(n) != syntax.Identifier || t.Text(n) != v.name {
 				continue
 			}
-			if alias, ok := importedAs(m, n); ok && !w.everyRead(alias, func(w floatWalk, read syntax.NodeID) bool { return w.takes(read, w.collects) }) {
+			if alias, ok := importedAs(m, n); ok {
+				if !w.everyRead(alias, func(w floatWalk, read syntax.NodeID) bool { return w.takes(read, w.collects) }) {
+					return false
+				}
+			} else if isVariable(t, n) && importsAll(m) && scopeAt(m, n).Lookup(v.name) == m.Scope(t.Root()) && !w.takes(n, w.collects) {
 				return false
 			}
 		}
 	}
 	return w.attribute(v.name)
+}
+
+// importsAll reports whether a file has an import of all names of another.
+func importsAll(m *names.Module) bool {
+	for n := m.Tree.Root(); int(n) < m.Tree.Len(); n++ {
+		if m.Tree.Kind(n) == syntax.WildcardImport {
+			return true
+		}
+	}
+	return false
 }
 
 // floatWalk follows a value that may become a float through the code in view.
