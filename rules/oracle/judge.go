@@ -255,7 +255,7 @@ const (
 // doubt says why two runs do not bear a finding out, or is empty.
 func doubt(f rules.Finding, alone, without measurement) string {
 	if f.Memory == rules.Peak {
-		if strings.Contains(alone.Error, "second time") && !strings.Contains(without.Error, "second time") {
+		if raises(alone.Error) && !raises(without.Error) {
 			return "" // it raises, as the finding says
 		}
 		// A guard without effect may be one that would have made graphs.
@@ -289,6 +289,12 @@ func doubt(f rules.Finding, alone, without measurement) string {
 		return ""
 	}
 	return "each iteration adds " + show(most)
+}
+
+// raises says that an error is one of a backward pass that finds its graph freed, or
+// changed since.
+func raises(err string) bool {
+	return strings.Contains(err, "second time") || strings.Contains(err, "modified by an inplace operation")
 }
 
 // grows says what an iteration adds to a run in which nothing should grow. What a

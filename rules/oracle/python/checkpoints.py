@@ -74,7 +74,7 @@ class Checkpoint(dict):
     name says so."""
 
     def __missing__(self, name):
-        self[name] = 0 if NUMBER.match(name) else Checkpoint(self)
+        self[name] = 0 if NUMBER.match(str(name)) else Checkpoint(self)
         return self[name]
 
 

@@ -40,6 +40,7 @@ import watch
 SHORT, LONG = 12, 360  # iterations compared; the longer one when a short run grows
 TRIAL = 3  # iterations when trying out what an entry needs
 SECONDS, CPU_SECONDS = 20, 6  # for one run, which may wait for something for ever
+RAISES = re.compile(r"backward through the graph a second time|modified by an inplace operation")
 NO_END = "no end after some seconds"
 TRIES = 8  # shapes of one scene
 
@@ -377,7 +378,7 @@ def scene_for(program, entry, line):
                 tried += 1
                 trial = Run(program, entry, line, scene, TRIAL, None)
                 error = attempt(trial)
-                if not error or "second time" in error:  # the latter is what a finding may be about
+                if not error or RAISES.search(error):  # the latter is what a finding may be about
                     return scene, ""
                 first = first or error
                 if error.startswith(("NoStandIn", "Needed", "ModuleNotFoundError", "ImportError")):

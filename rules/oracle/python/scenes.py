@@ -200,7 +200,8 @@ class Cast:
         return self.scene.model("value" if values else None)
 
     def instance(self, cls):
-        made = cls(*self.arguments(cls.__init__, skip=1, sizes=True)) if "__init__" in vars(cls) else cls()
+        own = any("__init__" in vars(base) for base in cls.__mro__ if not base.__module__.startswith(("torch", "builtins")))
+        made = cls(*self.arguments(cls.__init__, skip=1, sizes=True)) if own else cls()
         if isinstance(made, nn.Module):
             self.scene.models.append(made)
         return made

@@ -33,6 +33,8 @@ def amp(loader):
     print(total)
 
 
+# once: scaled = given(backward=lambda loss: loss.backward(), step=print)
+# run: fp16(model, feed(lambda: (randn(4, 16), randn(4, 10))), scaled)
 def fp16(model: nn.Module, loader, optimizer):
     total = 0.0
     for x, y in loader:
@@ -43,6 +45,8 @@ def fp16(model: nn.Module, loader, optimizer):
     print(total)
 
 
+# once: strategy = given(backward=lambda loss, retain_graph: loss.backward(retain_graph=retain_graph))
+# run: Trainer(strategy).run_each(feed(lambda: (randn(4, 4), randn(4, 4))))
 class Trainer:
     def __init__(self, strategy):
         self.model = Net()

@@ -6,6 +6,8 @@ import torch.nn.functional as F
 HISTORY = []
 
 
+# once: agent = Agent(nn.Linear(16, 4), 0.1)
+# run: agent.update(given(states=randn(4, 16), targets=randn(4, 4)))
 class Agent:
     def __init__(self, network, lr):
         self.network = network
@@ -59,6 +61,7 @@ class TwoNetworks:
         self.average = 0.99 * self.average + 0.01 * critic_loss.detach()
 
 
+# run: train_step(model, optimizer, x, y, [])
 def train_step(model, optimizer, x, y, history):
     loss = F.cross_entropy(model(x), y)
     optimizer.zero_grad()

@@ -104,6 +104,8 @@ def train_in_phases(model, loaders, criterion, optimizer):
     return losses
 
 
+# once: makes, tells = nn.Linear(128, 16), nn.Linear(16, 1)
+# run: train_gan(makes, tells, feed(lambda: randn(4, 16)), optimizer, optimizer, device)
 def train_gan(generator, discriminator, loader, opt_g, opt_d, device):
     bce = nn.BCEWithLogitsLoss()
     d_total, g_total = 0.0, 0.0

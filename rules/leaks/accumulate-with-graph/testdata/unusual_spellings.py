@@ -61,6 +61,7 @@ def with_lambda(loader):
 MODELS = {"net": Net, "other": Net}
 
 
+# run: from_registry("net", loader)
 def from_registry(name, loader):
     model = MODELS[name]()
     sums = {}
@@ -170,6 +171,8 @@ async def streaming(stream):
     print(total.item())
 
 
+# run: matched(loader, "l1")
+# run: matched(loader, "l2")
 def matched(loader, kind):
     model = Net()
     total = 0.0

@@ -8,6 +8,7 @@ import torch.nn.functional as F
 from torch import Tensor, nn
 
 
+# run: Camera(randn(2, 4, 4)).inverse
 class Camera(nn.Module):
     """One for each batch: it has no parameters, only what it is given."""
 
@@ -28,6 +29,7 @@ class Camera(nn.Module):
         return torch.stack(torch.meshgrid(torch.arange(height), torch.arange(width)))
 
 
+# run: Graph(torch.tensor([[0, 1], [1, 2]]), torch.ones(2)).degrees()
 class Graph(nn.Module):
     def __init__(self, edges: Tensor, weights: Tensor):
         super().__init__()
@@ -38,11 +40,13 @@ class Graph(nn.Module):
         return torch.zeros(int(self.edges.max()) + 1).index_add(0, self.edges[0], self.weights)
 
 
+# run: similarity(randn(4, 8), randn(4, 8))
 @lru_cache(maxsize=None)  # want: GL204 warning values
 def similarity(a: torch.Tensor, b: torch.Tensor):
     return F.cosine_similarity(a, b)
 
 
+# run: padding_mask(torch.tensor([3, 5]), 8)
 @functools.lru_cache(1024)  # want: GL204 warning values
 def padding_mask(lengths, width):
     """A tensor by what is done with it."""
@@ -119,6 +123,7 @@ class Session:
             agent.act()
 
 
+# run: Records([randn(4)]).size
 class Records:
     def __init__(self, source, shared=None):
         self.rows = shared.get("rows", []) if shared else list(source)

@@ -92,6 +92,7 @@ def computed_under_the_guard_too_late(model: nn.Module, loader):
     return torch.stack(losses).mean().item()
 
 
+# run: hard_examples(model, loader, 0.0)
 def hard_examples(model: nn.Module, loader, threshold=4.0):
     model.eval()
     hard = []

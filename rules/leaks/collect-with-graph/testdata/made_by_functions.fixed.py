@@ -7,6 +7,8 @@ from torch import nn
 from somewhere import runner
 
 
+# once: step = make_step(model, 0.1)
+# run: step(randn(4, 16), randn(4, 10))
 def make_step(model, lr):
     optimizer = torch.optim.Adam(model.parameters(), lr=lr)
     history = []

@@ -73,6 +73,8 @@ def by_index(env, model: nn.Module, optimizer):
         saved.clear()
 
 
+# once: env = given(step=lambda: randn(4, 16))
+# run: only_numbers_are_used(env, model, optimizer)
 def only_numbers_are_used(env, model: nn.Module, optimizer):
     saved = []
     for _ in range(100_000):

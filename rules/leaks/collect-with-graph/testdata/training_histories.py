@@ -35,6 +35,10 @@ def train_with_history(model: nn.Module, criterion, loader, optimizer):
     return history
 
 
+# once: layer = nn.Linear(16, 4)
+# once: both = lambda x: {"depth": layer(x), "normals": layer(x)}
+# once: scenes = feed(lambda: {"image": randn(4, 16), "depth": randn(4, 4), "normals": randn(4, 4)})
+# run: train_multi_task(both, scenes, torch.optim.SGD(layer.parameters(), lr=0.1))
 def train_multi_task(model: nn.Module, loader, optimizer):
     logs = defaultdict(list)
     for batch in loader:
@@ -80,6 +84,7 @@ def train_discriminator(generator, discriminator: nn.Module, loader, optimizer):
     return torch.stack(d_losses).mean().item()
 
 
+# run: summed_before_the_reset(model, loader, optimizer, 2)
 def summed_before_the_reset(model: nn.Module, loader, optimizer, interval=100):
     """The sum starts anew, but what left it before keeps every graph."""
     curve, running = [], 0.0

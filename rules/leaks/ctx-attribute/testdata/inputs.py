@@ -17,6 +17,7 @@ class Square(Function):
         return 2 * ctx.x * grad
 
 
+# run: WeightedSum.apply(randn(4, 8).requires_grad_(), randn(4, 8).requires_grad_(), 1).sum().backward()
 class WeightedSum(Function):
     @staticmethod
     def forward(ctx, values, weights, dim):
@@ -59,6 +60,7 @@ class Normalise(Function):
         return (grad - y * (grad * y).sum(1, keepdim=True)) * context.inverse, None
 
 
+# run: Aggregate.apply(x, x)
 class Aggregate(Function):
     @staticmethod
     def forward(ctx, graph, features):
@@ -74,6 +76,7 @@ class Aggregate(Function):
         return None, kernels.sum_backward(graph, handle, grad)
 
 
+# run: Gram.apply(randn(4, 8).requires_grad_(), randn(3, 8).requires_grad_()).sum().backward()
 class Gram(Function):
     @staticmethod
     def forward(ctx, a, b):

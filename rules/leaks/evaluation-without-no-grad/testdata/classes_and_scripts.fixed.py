@@ -29,6 +29,9 @@ class Trainer:
         return total / len(loader.dataset)
 
 
+# once: images = feed(lambda: (randn(4, 784),))
+# run: Autoencoder().reconstruction_error(images)
+# run: Autoencoder.compare(Autoencoder(), images)
 class Autoencoder(nn.Module):
     def __init__(self):
         super().__init__()
@@ -81,6 +84,8 @@ def distill(student: Autoencoder, loader, optimizer):
         optimizer.step()
 
 
+# once: explainers = given(deletion_score=lambda model, x: 0.5)
+# run: attributed(Autoencoder(), feed(lambda: randn(4, 784)), explainers)
 def attributed(model: Autoencoder, loader, explainers):
     """What the explainer does with the model is not known."""
     model.eval()

@@ -16,6 +16,7 @@ def test(model: nn.Module, loader):
     return hits
 
 
+# run: fit(model, loaders, epochs, given(on_epoch_end=print))
 def fit(model: nn.Module, loaders, epochs, hooks):
     optimizer = optim.Adam(model.parameters())
     for epoch in range(epochs):

@@ -25,6 +25,7 @@ def evaluate(model: Net, loader):
     return hits
 
 
+# run: features(Net(), [randn(4, 32)])
 def features(model: Net, images):
     if images:
         inference_mode()  # want: GL305 hint graph

@@ -6,6 +6,7 @@ import torch.nn.functional as F
 from torch import nn
 
 
+# run: carried_into_the_next_backward(feed(lambda: (randn(5, 8, 16), randint(8) % 4)))
 def carried_into_the_next_backward(loader):
     rnn = nn.RNN(16, 32)
     head = nn.Linear(32, 4)
@@ -19,6 +20,7 @@ def carried_into_the_next_backward(loader):
         optimizer.step()
 
 
+# run: retained_but_stepped(feed(lambda: (randn(5, 8, 16), randint(8) % 4)))
 def retained_but_stepped(loader):
     """The optimizer changes the weights in place, which the kept graph needs."""
     lstm = nn.LSTM(16, 32)
@@ -33,6 +35,7 @@ def retained_but_stepped(loader):
         optimizer.step()
 
 
+# run: added_to_the_next_state(feed(lambda: (randn(8, 16), randint(8) % 4)))
 def added_to_the_next_state(loader):
     cell = nn.Linear(16, 32)
     head = nn.Linear(32, 4)

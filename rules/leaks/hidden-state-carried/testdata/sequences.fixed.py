@@ -66,6 +66,8 @@ def explicit_recurrence(signal):
         state = state.detach()
 
 
+# once: environment = given(finished=False, reset=lambda: randn(1, 64), step=lambda action: randn(1, 64))
+# run: Controller(64).run(environment, 14)
 class Controller:
     """The state lives in an object, between the steps of an environment."""
 

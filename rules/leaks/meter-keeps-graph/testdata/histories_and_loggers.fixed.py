@@ -128,6 +128,8 @@ class ReplayBuffer:
         self.storage.append((state, value, reward))
 
 
+# once: env = given(reset=lambda: randn(4, 16), step=lambda: (randn(4, 16), 1.0))
+# run: gather(env, critic, 16)
 def gather(env, critic: nn.Module, steps):
     buffer = ReplayBuffer()
     state = env.reset()

@@ -61,6 +61,8 @@ def trajectory(model: nn.Module, loader, optimizer, device):
     return weights
 
 
+# once: scores = iter(range(1000))
+# run: with_scores(model, loader, optimizer, 16, lambda model: next(scores))
 def with_scores(model: nn.Module, loader, optimizer, epochs, score):
     rows = []
     for epoch in range(epochs):
@@ -94,6 +96,7 @@ def by_name(models, loader, epochs, device):
     return best
 
 
+# run: until_converged(nn.Linear(16, 10), loader, optimizer, -1.0)
 def until_converged(model: nn.Module, loader, optimizer, tolerance):
     past, change = [], 1.0
     while change > tolerance:

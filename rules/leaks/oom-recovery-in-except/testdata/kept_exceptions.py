@@ -12,6 +12,8 @@ def forward(model, x):
     return out.argmax(1)
 
 
+# once: bad = [torch.full((4, 16), float("nan"))] * 16
+# run: collect(bad)
 def collect(loader):
     model = nn.Linear(16, 4)
     errors = []
@@ -23,6 +25,8 @@ def collect(loader):
     print(len(errors))
 
 
+# once: bad = [torch.full((4, 16), float("nan"))] * 16
+# run: with_its_number(bad)
 def with_its_number(loader):
     model = nn.Linear(16, 4)
     failures = []

@@ -20,6 +20,7 @@ class Detector(nn.Module):
         return {"scores": self.classify(features), "boxes": self.locate(features), "quality": self.quality(features).sigmoid()}
 
 
+# run: train_detector(feed(lambda: (randn(4, 3, 8, 8), randint(4), randn(4, 4))), 2)
 def train_detector(loader, epochs):
     detector = Detector()
     optimizer = torch.optim.SGD(detector.parameters(), lr=0.01, momentum=0.9)
@@ -42,6 +43,7 @@ class Logs:
         self.entries = []
 
 
+# run: train_policy(actor, feed(lambda: (randn(4, 16), randint(4), randn(4), torch.full((4,), -2.3))), optimizer)
 def train_policy(actor: nn.Module, rollouts, optimizer, clip=0.2):
     logs = Logs()
     for observations, actions, advantages, old_log_probs in rollouts:

@@ -18,6 +18,7 @@ class TwoHeads(nn.Module):
         return self.main(h), self.auxiliary(h)
 
 
+# run: train_with_monitored_head(feed(lambda: (randn(4, 3, 8, 8), randint(4), randint(4) % 4)))
 def train_with_monitored_head(loader):
     model = TwoHeads()
     optimizer = torch.optim.SGD(model.parameters(), lr=0.1)
@@ -60,6 +61,7 @@ def train_retaining(model: nn.Module, loader, optimizer):
     print("mean loss", total_loss.item() / len(loader))
 
 
+# run: monitor_rotations(feed(lambda: (randn(4, 3, 8, 8), randint(4), randint(4) % 4)), optimizer, TwoHeads())
 def monitor_rotations(loader, optimizer, model: TwoHeads):
     """The model is known by its annotation."""
     rotation_error = 0.0

@@ -16,6 +16,7 @@ class Node:
             self.children.append(Node(dynamics(self.hidden + action), parent=self))
 
 
+# run: play(feed(lambda: randn(4, 16)))
 def play(games):
     represent, dynamics = nn.Linear(16, 64), nn.Linear(64, 64)
     for observation in games:
@@ -41,6 +42,7 @@ class Request:
         return self.answers[kind]()
 
 
+# run: serve([(randn(4, 16), "label")] * 16)
 def serve(requests):
     model = nn.Sequential(nn.Linear(16, 64), nn.ReLU(), nn.Linear(64, 10))
     for batch, kind in requests:

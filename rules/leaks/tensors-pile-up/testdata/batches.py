@@ -3,6 +3,7 @@ import torch
 from torch import nn
 
 
+# run: embed(model, randn(1024, 16), 64)
 @torch.no_grad()
 def embed(model: nn.Module, rows, size):
     model.cuda().eval()
@@ -12,6 +13,7 @@ def embed(model: nn.Module, rows, size):
     return torch.cat(out)
 
 
+# run: embed_batches(model, randn(4096, 16))
 @torch.no_grad()
 def embed_batches(model: nn.Module, rows):
     model.cuda().eval()
@@ -22,6 +24,7 @@ def embed_batches(model: nn.Module, rows):
     return torch.cat(out)
 
 
+# run: embed_on_the_host(model, randn(1024, 16))
 @torch.no_grad()
 def embed_on_the_host(model: nn.Module, rows):
     model.cuda().eval()
@@ -49,6 +52,9 @@ def chosen_batches(model: nn.Module, rows, wanted):
     return torch.cat([model(batch.cuda()) for batch in batches])
 
 
+# once: parts = {"build": lambda self: Model(), "encode": lambda self, rows: self.model(rows), "tokens": lambda self, rows: len(rows)}
+# once: ranker = type("ByName", (Ranker,), parts)(given(gpu=False))
+# run: ranker.encode_all(randn(4096, 16))
 class Ranker:
     """What encodes the candidates is up to the classes derived from it."""
 

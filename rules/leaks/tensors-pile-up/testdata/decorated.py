@@ -70,6 +70,7 @@ def evaluate_on_the_host(loader):
     print(torch.cat(outputs))
 
 
+# run: Job().evaluate(loader)
 class Job:
     @handed_over
     def evaluate(self, loader):

@@ -18,6 +18,8 @@ def predict(model: nn.Module, loader, device):
     return torch.cat(predictions).argmax(dim=1).cpu().numpy()
 
 
+# once: dataset = [{"input_ids": randn(16)} for _ in range(4096)]
+# run: embed_corpus(Model("object"), dataset)
 def embed_corpus(encoder, dataset, device="cuda"):
     """The encoder is known by how it is used."""
     encoder.eval()
@@ -31,6 +33,7 @@ def embed_corpus(encoder, dataset, device="cuda"):
     return torch.cat(embeddings)
 
 
+# run: Evaluator(model, loader, {}).run()
 class Evaluator:
     def __init__(self, model, loader, metrics):
         self.model = model.cuda()
@@ -94,6 +97,7 @@ def by_image(model: nn.Module, loader, device):
     return features
 
 
+# run: Extractor(nn.Conv2d(3, 4, 3)).extract(feed(lambda: randn(4, 3, 8, 8)), device)
 class Extractor(nn.Module):
     def __init__(self, backbone: nn.Module):
         super().__init__()
@@ -109,6 +113,9 @@ class Extractor(nn.Module):
         return tokens
 
 
+# once: writer = Model()
+# once: writer.generate = lambda prompt, max_new_tokens: writer(prompt).argmax(-1)
+# run: generate_all(writer, feed(lambda: randn(4, 16)), device)
 def generate_all(model, prompts, device):
     """What a method of a model gives is a tensor as well."""
     model.eval().to(device)

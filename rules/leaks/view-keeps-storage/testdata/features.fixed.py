@@ -51,6 +51,10 @@ def detections(detector: nn.Module, loader, device):
     return [torch.cat(column).cpu().numpy() for column in zip(*stats)]
 
 
+# once: layer = nn.Linear(16, 8)
+# once: states = lambda x, output_hidden_states: given(hidden_states=layer(x))
+# once: network = given(eval=lambda: given(cuda=lambda: states))
+# run: Probe(network, "last").collect(feed(lambda: (["a"], randn(4, 5, 16))))
 class Probe:
     def __init__(self, model, layer):
         self.model, self.layer = model.eval().cuda(), layer
@@ -83,6 +87,8 @@ def edges(net: nn.Module, loader, device):
     return rows
 
 
+# once: names = [(str(i), randn(4, 5, 16)) for i in range(16)]
+# run: by_name(nn.Linear(16, 8), names, device)
 @torch.no_grad()
 def by_name(encoder: nn.Module, loader, device):
     encoder.eval()
