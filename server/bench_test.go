@@ -177,42 +177,50 @@ const benchCapabilities = `{"general":{"positionEncodings":["utf-16"]},"textDocu
 func BenchmarkKeystroke(b *testing.B) {
 	program := build(b)
 	for _, lines := range []int{200, 1000, 10_000} {
-		b.Run(fmt.Sprintf("lines=%d", lines), func(b *testing.B) {
-			e, server := process(b, program)
-			e.initialize(benchCapabilities)
-			src := trainingScript(lines)
-			e.open(script, 0, src)
-			e.diagnosticsOf(script, 0)
-
-			// The user types a comment, letter by letter, and deletes it again,
-			// inside of the function that leaks.
-			before, _, _ := strings.Cut(src, "        total_loss += loss")
-			line := uint32(strings.Count(before, "\n"))
-			const keys = 20
-			var times []time.Duration
-			version := int32(0)
-			for b.Loop() {
-				version++
-				at := uint32(len("        total_loss += loss"))
-				key, r := "", span(line, at, line, at+1)
-				if column := uint32(version-1) % (2 * keys); column < keys {
-					key, r = "#", span(line, at+column, line, at+column)
-				}
-				began := time.Now()
-				e.change(script, version, r, key)
-				e.diagnosticsOf(script, version)
-				times = append(times, time.Since(began))
-			}
-			require.NoError(b, e.server.Shutdown(b.Context()))
-			require.NoError(b, e.server.Exit(b.Context()))
-			require.NoError(b, server.Wait())
-			reportTimes(b, times, parseTime(b, src))
-			// On a machine that is busy with other things the times say little, this
-			// says more.
-			cpu := server.ProcessState.UserTime() + server.ProcessState.SystemTime()
-			b.ReportMetric(cpu.Seconds()*1e3/float64(len(times)), "cpu-ms/op")
-		})
+		for name, typed := range map[string]string{"comment": strings.Repeat("#", 20), "code": "; print(loss.item())"} {
+			b.Run(fmt.Sprintf("lines=%d/%s", lines, name), func(b *testing.B) { keystrokes(b, program, lines, typed) })
+		}
 	}
+}
+
+// keystrokes has the user type something behind a statement of the function that
+// leaks, letter by letter, and delete it again.
+func keystrokes(b *testing.B, program string, lines int, typed string) {
+	e, server := process(b, program)
+	e.initialize(benchCapabilities)
+	src := trainingScript(lines)
+	e.open(script, 0, src)
+	e.diagnosticsOf(script, 0)
+
+	const behind = "        total_loss += loss"
+	before, _, _ := strings.Cut(src, behind)
+	line := uint32(strings.Count(before, "\n"))
+	var times []time.Duration
+	version := int32(0)
+	for b.Loop() {
+		step := int(version) % (2 * len(typed))
+		version++
+		at := uint32(len(behind) + step)
+		key, r := "", span(0, 0, 0, 0)
+		if step < len(typed) {
+			key, r = typed[step:step+1], span(line, at, line, at)
+		} else {
+			at = uint32(len(behind) + 2*len(typed) - step)
+			r = span(line, at-1, line, at)
+		}
+		began := time.Now()
+		e.change(script, version, r, key)
+		e.diagnosticsOf(script, version)
+		times = append(times, time.Since(began))
+	}
+	require.NoError(b, e.server.Shutdown(b.Context()))
+	require.NoError(b, e.server.Exit(b.Context()))
+	require.NoError(b, server.Wait())
+	reportTimes(b, times, parseTime(b, src))
+	// On a machine that is busy with other things the times say little, this
+	// says more.
+	cpu := server.ProcessState.UserTime() + server.ProcessState.SystemTime()
+	b.ReportMetric(cpu.Seconds()*1e3/float64(len(times)), "cpu-ms/op")
 }
 
 // BenchmarkOpen measures the time until the first diagnostics of a document in a

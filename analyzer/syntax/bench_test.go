@@ -107,7 +107,7 @@ func BenchmarkHostile(b *testing.B) {
 		b.Run(name, func(b *testing.B) {
 			b.SetBytes(int64(len(src)))
 			for b.Loop() {
-				_, err := g.read(string(src))
+				_, err := g.read(string(src), nil)
 				require.NoError(b, err)
 			}
 		})

@@ -130,7 +130,7 @@ func TestRepairOfHostileTextEnds(t *testing.T) {
 			start := time.Now()
 			g, err := python3()
 			require.NoError(t, err)
-			tree, err := g.read(string(src))
+			tree, err := g.read(string(src), nil)
 			require.NoError(t, err)
 			check(t, tree)
 			assert.Less(t, time.Since(start), 30*time.Second)

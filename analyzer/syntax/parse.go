@@ -40,14 +40,17 @@ func (g *grammar) try() error {
 // Parse reads src as Python. Text that is not valid Python still gives a tree:
 // see Tree.Damaged and Tree.DamagedSpans. An error means that there is no tree;
 // it is one of the Err variables of this package.
-func Parse(src []byte) (*Tree, error) { return parse(src, func(s string) string { return s }) }
+func Parse(src []byte) (*Tree, error) {
+	return parse(src, func(s string) string { return s }, nil)
+}
 
 // ParseNotebook is Parse for the joined code cells of a notebook: what IPython
 // does not pass on to Python is turned into comments of the same length first.
 // Each cell follows a [CellMarker]. See blankMagics for the details.
-func ParseNotebook(src []byte) (*Tree, error) { return parse(src, blankMagics) }
+func ParseNotebook(src []byte) (*Tree, error) { return parse(src, blankMagics, nil) }
 
-func parse(src []byte, prepare func(string) string) (*Tree, error) {
+// parse reads src, of which before, if there is one, is an earlier text.
+func parse(src []byte, prepare func(string) string, before *Tree) (*Tree, error) {
 	g, err := python3()
 	if err != nil {
 		return nil, err
@@ -56,7 +59,7 @@ func parse(src []byte, prepare func(string) string) (*Tree, error) {
 	if err != nil {
 		return nil, err
 	}
-	t, err := g.read(prepare(text))
+	t, err := g.read(prepare(text), before)
 	if err != nil {
 		return nil, err
 	}
@@ -67,7 +70,7 @@ func parse(src []byte, prepare func(string) string) (*Tree, error) {
 }
 
 // read parses src and repairs the tree if there are errors.
-func (g *grammar) read(src string) (*Tree, error) {
+func (g *grammar) read(src string, before *Tree) (*Tree, error) {
 	p := newParser(g, maxParse)
 	defer p.close()
 	t, err := p.parse(src)
@@ -78,7 +81,7 @@ func (g *grammar) read(src string) (*Tree, error) {
 	if !joined && !t.Damaged(t.Root()) {
 		return t, nil
 	}
-	return repair(t, p)
+	return repair(t, p, before)
 }
 
 // parser parses texts one after another. It is for one goroutine.

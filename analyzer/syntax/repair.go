@@ -19,7 +19,10 @@ import (
 // second time. In that tree the replaced statements are Error nodes, what was
 // added to headers is Missing, and everything has the offsets of the text as it
 // was.
-func repair(first *Tree, p *parser) (*Tree, error) {
+//
+// Where before, the tree of an earlier text, has no error, the second parse takes
+// from it what it can: the replaced text differs from that one in a few lines.
+func repair(first *Tree, p *parser, before *Tree) (*Tree, error) {
 	r := &repairer{
 		tree: first, src: first.src, parser: p,
 		levels:  []level{{}},
@@ -34,11 +37,14 @@ func repair(first *Tree, p *parser) (*Tree, error) {
 	if err != nil {
 		return nil, fmt.Errorf("repair: %w", err)
 	}
-	second, err := p.parse(string(patched))
-	if err != nil {
-		return first, nil // it took too long, but this one is there
+	second, ok := p.grammar.spliceWhole(before, string(patched))
+	if !ok {
+		second, err = p.parse(string(patched))
+		if err != nil {
+			return first, nil // it took too long, but this one is there
+		}
+		second.markJoined()
 	}
-	second.markJoined()
 	second.src = first.src
 	r.restore(second)
 	return second, nil

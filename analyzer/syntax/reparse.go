@@ -10,11 +10,9 @@ import "strings"
 // statements, moved. A statement counts as such if its first line stands at the
 // margin on the same side of the change: nothing that comes behind such a line
 // changes what is in front of it. What is in between is parsed alone, and if it
-// does not hold together, all is.
+// does not hold together, all is; then the repaired text takes from before what it
+// can.
 func Reparse(before *Tree, src []byte) (*Tree, error) {
-	if before.Damaged(before.Root()) {
-		return Parse(src)
-	}
 	text, err := admit(src)
 	if err != nil {
 		return nil, err
@@ -26,10 +24,18 @@ func Reparse(before *Tree, src []byte) (*Tree, error) {
 	if err != nil {
 		return nil, err
 	}
-	if t, ok := g.splice(before, text); ok {
+	if t, ok := g.spliceWhole(before, text); ok {
 		return t, nil
 	}
-	return Parse(src)
+	return parse(src, func(s string) string { return s }, before)
+}
+
+// spliceWhole is splice if there is a tree before, and no error in it.
+func (g *grammar) spliceWhole(before *Tree, src string) (*Tree, bool) {
+	if before == nil || before.Damaged(before.Root()) {
+		return nil, false
+	}
+	return g.splice(before, src)
 }
 
 // splice makes the tree of src from that of another text, if that can be done.
