@@ -68,7 +68,8 @@ func TestGradModeGuardsWhatRunsUnderIt(t *testing.T) {
 		"with torch.autograd.no_grad():", "with timed(model), torch.no_grad():", "with torch.no_grad() as guard:",
 		"with quiet():", "with evaluating(model):", "with Guard():", "with Switch():",
 		"with contextlib.ExitStack() as stack:\n        stack.enter_context(torch.no_grad())",
-		"torch.set_grad_enabled(False)\n    if loader:",
+		"torch.set_grad_enabled(False)\n    if loader:", "torch.set_grad_enabled(mode=False)\n    if loader:",
+		"with torch.set_grad_enabled(mode=False):",
 	})
 	eachOf(t, func(guard string) string { return evaluation("", guard) }, []string{
 		"if loader:", "with timed(model):", "with Clock():", "with torch.set_grad_enabled(True):", "with torch.enable_grad():",

@@ -173,7 +173,7 @@ func (in *interpreter) callTorch(n syntax.NodeID, name string, args arguments) *
 		return object(id)
 	}
 	if mode := torch.GradContext(name); mode != torch.GradUnchanged {
-		return in.newGuard(n, name, mode, first)
+		return in.newGuard(n, name, mode, args.at(0, "mode"))
 	}
 	if torch.Wrappers[name] && first != nil {
 		return first
