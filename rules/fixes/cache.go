@@ -35,7 +35,14 @@ func Uncache(c flow.Cache) []rules.Fix {
 // cacheInObject turns @property and @lru_cache() into @functools.cached_property.
 func cacheInObject(c flow.Cache) []rules.Fix {
 	t := c.Decorator.Module.Tree
-	written, imports, ok := cachedProperty(t)
+	decorator := t.First(c.Decorator.Node)
+	if t.Kind(c.Decorator.Node) != syntax.Decorator {
+		decorator = c.Decorator.Node
+	}
+	if t.Kind(decorator) == syntax.Call {
+		decorator = t.Child(decorator, syntax.FieldFunction)
+	}
+	written, imports, ok := cachedProperty(t, t.Text(decorator))
 	cached, alone := wholeLine(c.Decorator)
 	if !ok || !alone {
 		return nil
@@ -53,8 +60,9 @@ func cacheInObject(c flow.Cache) []rules.Fix {
 }
 
 // cachedProperty is how a file that imports functools, or something of it, writes
-// cached_property, with what its import needs for that.
-func cachedProperty(t *syntax.Tree) (written string, imports []text.Edit, ok bool) {
+// cached_property in the place of another decorator, with what its import needs for
+// that.
+func cachedProperty(t *syntax.Tree, decorator string) (written string, imports []text.Edit, ok bool) {
 	const name = "cached_property"
 	for n := range t.Children(t.Root()) {
 		switch t.Kind(n) {
@@ -71,8 +79,13 @@ func cachedProperty(t *syntax.Tree) (written string, imports []text.Edit, ok boo
 				if t.Role(c) != syntax.FieldName {
 					continue
 				}
-				if t.Text(c) == name {
+				switch t.Text(c) {
+				case name:
 					return name, nil, true
+				case decorator:
+					if countOf(t, decorator) == 2 { // here and in its place
+						return name, []text.Edit{{Span: t.Span(c), New: name}}, true
+					}
 				}
 				last = c
 			}
@@ -82,6 +95,17 @@ func cachedProperty(t *syntax.Tree) (written string, imports []text.Edit, ok boo
 		}
 	}
 	return "", nil, false
+}
+
+// countOf is how often a file has a name.
+func countOf(t *syntax.Tree, name string) int {
+	count := 0
+	for n := t.Root(); int(n) < t.Len(); n++ {
+		if t.Kind(n) == syntax.Identifier && t.Text(n) == name {
+			count++
+		}
+	}
+	return count
 }
 
 // wholeLine is the line on which a decorator stands, with the end of the line.
