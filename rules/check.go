@@ -29,6 +29,9 @@ type Source struct {
 	// Notebook says that the text comes from notebook cells: lines of IPython
 	// magics and shell commands are not Python and are blanked.
 	Notebook bool
+	// Edited says that the text is open in an editor: the next version of it will soon
+	// be checked.
+	Edited bool
 	// Preferences are what the user wants to hear about it.
 	Preferences Preferences
 }
@@ -194,7 +197,11 @@ func (c *Checker) Check(ctx context.Context, src Source) (Report, error) {
 	if !ok {
 		return report, nil
 	}
-	facts, err := c.workspace.Analyze(ctx, module)
+	analyze := c.workspace.Analyze
+	if src.Edited {
+		analyze = c.workspace.Reanalyze
+	}
+	facts, err := analyze(ctx, module)
 	if err != nil {
 		return Report{}, err
 	}

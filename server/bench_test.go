@@ -128,7 +128,7 @@ def validate(model: nn.Module, loader, device):
     for samples, targets in loader:
         loss = F.cross_entropy(model(samples.to(device)), targets.to(device))
         total_loss += loss
-    return total_loss / len(loader)
+    return total_loss.item() / len(loader)
 
 
 def main():

@@ -188,7 +188,9 @@ func (s *server) runCheck(c *check, checker checker, p *program) outcome {
 	}
 	c.begin()
 	began := time.Now()
-	report, err := s.checkSource(c.ctx, checker, p.source())
+	src := p.source()
+	src.Edited = true
+	report, err := s.checkSource(c.ctx, checker, src)
 	if err != nil {
 		return outcome{err: err}
 	}

@@ -119,9 +119,9 @@ func TestNotebookCellsAreCheckedAsNotebooks(t *testing.T) {
 	}))
 	e.initialize(`{}`)
 	e.open("vscode-notebook-cell:/home/me/a.ipynb#W0sZmlsZQ%3D%3D", 1, "%pip install torch\n")
-	assert.Equal(t, rules.Source{Text: []byte("%pip install torch\n"), Notebook: true}, <-sources)
+	assert.Equal(t, rules.Source{Text: []byte("%pip install torch\n"), Notebook: true, Edited: true}, <-sources)
 	e.open("file:///home/me/a.py", 1, "x\n")
-	assert.Equal(t, rules.Source{Path: "/home/me/a.py", Text: []byte("x\n")}, <-sources)
+	assert.Equal(t, rules.Source{Path: "/home/me/a.py", Text: []byte("x\n"), Edited: true}, <-sources)
 }
 
 func TestDocumentThatIsNotAnalysedSaysWhy(t *testing.T) {

@@ -191,7 +191,7 @@ func BenchmarkEdit(b *testing.B) {
 		files[path] = strings.Replace(files[path], fmt.Sprintf("step %% %d == 0", 10+i), fmt.Sprintf("step %% %d == 0", 11+i), 1)
 		module, err := workspace.Module(b.Context(), path, []byte(files[path]))
 		require.NoError(b, err)
-		_, err = workspace.Analyze(b.Context(), module)
+		_, err = workspace.Reanalyze(b.Context(), module)
 		require.NoError(b, err)
 	}
 	edit(0)

@@ -16,6 +16,13 @@ const (
 	maxTotal = 600_000
 )
 
+// effort is the work in all.
+type effort struct {
+	total, poll int // poll is at which total to look whether to stop
+	stopped     bool
+	cutShort    bool // some code was not run for lack of budget
+}
+
 // deeper enters one more level of nesting and reports whether that was allowed.
 // Every true answer is paid back with in.nesting--.
 func (in *interpreter) deeper() bool {
@@ -68,7 +75,6 @@ type history struct {
 	// telling says that it changed something that was there before, or added to
 	// what there is to tell.
 	telling bool
-	heavy   bool // running it takes more steps than a call may
 	result  *Value
 }
 

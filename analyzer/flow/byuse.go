@@ -239,6 +239,7 @@ func (in *interpreter) makesParameters(c *code, callee syntax.NodeID) bool {
 // self.K, as a tensor.
 func (in *interpreter) isTensorOf(class ObjectID, attribute string) bool {
 	t := in.objects[class].at.module.Tree
+	in.wholeText = true
 	for n := t.Root(); int(n) < t.Len(); n++ {
 		if t.Kind(n) != syntax.Attribute || t.Kind(t.Parent(n)) != syntax.Attribute || t.Role(n) != syntax.FieldObject || t.Text(n) != attribute {
 			continue

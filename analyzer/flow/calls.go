@@ -317,7 +317,7 @@ func (in *interpreter) invoke(n syntax.NodeID, c *code, receiver *Value, args ar
 		h = &history{runs: map[ObjectID]int{}}
 		in.histories[codeKey{c.module, c.node}] = h
 	}
-	if h.heavy {
+	if in.visited.heavy[codeKey{c.module, c.node}] {
 		return in.callUnknown(n, noValue, args)
 	}
 	class := in.classHandled(receiver, args)
@@ -329,8 +329,8 @@ func (in *interpreter) invoke(n syntax.NodeID, c *code, receiver *Value, args ar
 	out, _ := in.run(n, c, receiver, args, in.callBudget(c))
 	written := in.oldestWritten
 	in.oldestWritten = min(in.oldestWritten, oldest)
-	if in.histories[codeKey{c.module, c.node}] != h {
-		return out // it proved heavy
+	if in.visited.heavy[codeKey{c.module, c.node}] {
+		return out
 	}
 	h.runs[class]++
 	h.result = out
@@ -371,7 +371,7 @@ func (in *interpreter) reachAll(vs []*Value) atoms {
 // run activates a function and returns its result and what it yields. A
 // function that needs more steps than it is given is not known.
 func (in *interpreter) run(n syntax.NodeID, c *code, receiver *Value, args arguments, steps int) (result, yields *Value) {
-	in.visited[codeKey{c.module, c.node}] = true
+	in.visited.add(codeKey{c.module, c.node})
 	outer, off, base, limit := in.frame, in.off, in.state, in.limit
 	in.limit = min(limit, in.spending+steps)
 	f := &frame{
@@ -405,8 +405,7 @@ func (in *interpreter) run(n syntax.NodeID, c *code, receiver *Value, args argum
 	if in.spending > in.limit {
 		// What it did so far may lack what it does next, such as to detach.
 		in.frame, in.off, in.state, in.limit = outer, off, base, limit
-		in.histories[codeKey{c.module, c.node}] = &history{heavy: true}
-		delete(in.visited, codeKey{c.module, c.node})
+		in.visited.weigh(codeKey{c.module, c.node})
 		return in.callUnknown(n, noValue, args), nil
 	}
 	ends := append(f.returns, in.state)

@@ -34,6 +34,8 @@ type Region struct {
 
 // evaluations is what an analysis learns about models in evaluation mode.
 type evaluations struct {
+	// asked says that the checked module's own code may put a model in it.
+	asked bool
 	// at is where a model was put in evaluation mode last.
 	at map[ObjectID]site
 	// calls are the origins that models recorded, with where the model was put in
@@ -62,11 +64,11 @@ func newEvaluations() evaluations {
 	}
 }
 
-// observes reports whether it matters what becomes of graphs: some model was
-// put in evaluation mode, here or maybe where a summary will be used, and this
+// observes reports whether it matters what becomes of graphs: some model is put in
+// evaluation mode, here, maybe later, or maybe where a summary will be used, and this
 // is no dry run.
 func (in *interpreter) observes() bool {
-	return !in.dry && !in.off && (len(in.evaluations.at) > 0 || in.main == nil)
+	return !in.dry && !in.off && (in.main == nil || in.evaluations.asked || len(in.evaluations.at) > 0)
 }
 
 // setMode puts a module, with all its parts, in training or evaluation mode.

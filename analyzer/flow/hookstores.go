@@ -79,7 +79,7 @@ func (in *interpreter) keptByHooks(class ObjectID) []HookedObject {
 			if n < 0 || t.Kind(n) != syntax.FunctionDefinition {
 				continue
 			}
-			registered := registeredAs(t, t.Text(t.Child(n, syntax.FieldName)))
+			registered := registeredAs(in.wholeTree(), t.Text(t.Child(n, syntax.FieldName)))
 			params := parameterNames(t, n)
 			if registered < 0 || len(params) < 2 {
 				continue
@@ -133,7 +133,7 @@ func keptArgument(t *syntax.Tree, n syntax.NodeID, params []string) (target, sto
 // emptied reports whether something other than a constructor gives an attribute of
 // that name up.
 func (in *interpreter) emptied(attribute syntax.NodeID) bool {
-	t := in.main.Tree
+	t := in.wholeTree()
 	name := t.Text(t.Child(attribute, syntax.FieldAttribute))
 	for n := t.Root(); int(n) < t.Len(); n++ {
 		if n != attribute && t.Kind(n) == syntax.Attribute && t.Text(t.Child(n, syntax.FieldAttribute)) == name && in.isWritten(n) && !withinConstructor(t, n) {

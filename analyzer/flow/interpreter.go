@@ -13,7 +13,8 @@ import (
 type analysis struct {
 	ctx       context.Context
 	workspace *Workspace
-	imports   map[importKey]names.Import // what the resolver answered
+	imports   map[importKey]names.Import // what was asked of the resolver, and its answers
+	answers   *answers
 
 	*symbolTable
 	atoms     []atomInfo
@@ -31,7 +32,7 @@ type analysis struct {
 	initial       *state                       // what modules bind
 	values        map[*names.Module]lastValues // the last value of each expression
 
-	visited    map[codeKey]bool // functions that ran in some calling context
+	visited    *visits          // functions that ran in some calling context
 	abstract   map[codeKey]bool // functions that always raised
 	proved     map[Atom]bool    // a backward ran over them: they carry a graph
 	needed     map[Atom]bool    // a backward reaches them
@@ -66,10 +67,10 @@ type analysis struct {
 	// births counts the objects made; oldestWritten is when the oldest object
 	// was made that the running function wrote to.
 	births, oldestWritten int
-	total, poll           int // work in all, and at which total to look whether to stop
-	stopped               bool
-	cutShort              bool   // some code was not run for lack of budget
-	stores                Symbol // counts the stores that were noted
+	*effort
+	stores Symbol // counts the stores that were noted
+	// wholeText says that something was looked for in all of the main module.
+	wholeText bool
 
 	*summaryUses
 	making summaryMaking
@@ -78,10 +79,10 @@ type analysis struct {
 
 func newAnalysis(ctx context.Context, w *Workspace, symbols *symbolTable) *analysis {
 	a := &analysis{
-		ctx: ctx, workspace: w, imports: map[importKey]names.Import{}, summaryUses: newSummaryUses(), copies: map[copyKey]*copied{},
+		ctx: ctx, workspace: w, imports: map[importKey]names.Import{}, answers: newAnswers(ctx, w), summaryUses: newSummaryUses(), copies: map[copyKey]*copied{},
 		symbolTable: symbols, origins: map[site]Atom{}, headers: map[headerKey]Atom{},
 		objectIDs: map[packedKey]ObjectID{}, libraries: map[string]*Value{}, unknownFields: map[Place]*Value{}, loops: map[site]*loop{}, calls: map[callSite]*callSite{},
-		ran: map[unitKey]bool{}, values: map[*names.Module]lastValues{}, visited: map[codeKey]bool{}, abstract: map[codeKey]bool{},
+		ran: map[unitKey]bool{}, values: map[*names.Module]lastValues{}, visited: newVisits(), effort: &effort{}, abstract: map[codeKey]bool{},
 		proved: map[Atom]bool{}, needed: map[Atom]bool{}, escaped: map[Atom]bool{}, freedAt: map[Atom]site{}, retainedAt: map[Atom]site{}, reuses: map[Atom]*reuse{},
 		growths: map[growthKey]*growth{}, piles: map[growthKey]*pile{}, caches: map[codeKey]*cache{}, defined: map[Place]definition{}, seeds: map[Place][]Location{}, histories: map[codeKey]*history{}, listened: map[summaryKey]bool{},
 		observations: newObservations(),
@@ -180,6 +181,13 @@ func (in *interpreter) called(n syntax.NodeID) *callSite {
 }
 
 func (in *interpreter) tree() *syntax.Tree { return in.frame.module.Tree }
+
+// wholeTree is the main module for a search that is not bounded by what the running
+// group refers to.
+func (in *interpreter) wholeTree() *syntax.Tree {
+	in.wholeText = true
+	return in.main.Tree
+}
 
 // variable is the place of a name read or written in the current frame.
 func (in *interpreter) variable(name string) Place {

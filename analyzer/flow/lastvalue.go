@@ -116,7 +116,7 @@ func (in *interpreter) lastValues() []LastValue {
 // attributeReads are the expressions of the checked module that read an attribute,
 // by its name.
 func (in *interpreter) attributeReads() map[string][]syntax.NodeID {
-	t := in.main.Tree
+	t := in.wholeTree()
 	out := map[string][]syntax.NodeID{}
 	for n := t.Root(); int(n) < t.Len(); n++ {
 		if t.Kind(n) == syntax.Attribute && !in.isWritten(n) {

@@ -50,7 +50,7 @@ func (in *interpreter) runNested() {
 				begin()
 				in.runRoot(r, made)
 				in.runRunners()
-				in.visited[r.key()] = true
+				in.visited.add(r.key())
 			}
 		}
 		spent := in.spending

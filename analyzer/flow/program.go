@@ -15,6 +15,11 @@
 // roles.go). What libraries call is run as they would run it (hosts.go), and
 // single steps of a training as a loop would (steps.go).
 //
+// A file is analysed in groups (program.go, groups.go): what its module does, and
+// each definition that nothing calls (roots.go) with all that it refers to. Groups
+// share nothing but what their names stand for, so that of a text that is being
+// typed only those run again that the edit can change (versions.go).
+//
 // Calls of functions of the analysed file are inlined within a budget (calls.go,
 // budget.go): where its growth is told, precision is worth the time. What a
 // function or class of an imported file does is summarised once for the whole
@@ -29,6 +34,7 @@
 package flow
 
 import (
+	"context"
 	"maps"
 	"slices"
 	"strings"
@@ -37,6 +43,368 @@ import (
 	"github.com/graphleak/graphleak/analyzer/syntax"
 	"github.com/graphleak/graphleak/analyzer/torch"
 )
+
+// Analyze runs main, with what it takes from other files of the workspace, then
+// each function of main that no known code calls. A program that has nothing to
+// do with PyTorch is not run.
+func (w *Workspace) Analyze(ctx context.Context, main *names.Module) (*Facts, error) {
+	return newProgram(ctx, w, main).analyze()
+}
+
+func (p *program) analyze() (*Facts, error) {
+	first := p.interpreter()
+	imports := first.imports
+	facts := &Facts{}
+	if first.mayUseTorch(p.main, 0, map[*names.Module]bool{}) {
+		p.run(first)
+		if p.ctx.Err() == nil {
+			facts = p.facts()
+			facts.CutShort = p.effort.cutShort
+		}
+		for _, g := range p.all {
+			maps.Copy(imports, g.imports())
+		}
+	}
+	facts.Dependencies = dependencies(imports)
+	return facts, p.ctx.Err()
+}
+
+// program is the analysis of one module.
+type program struct {
+	ctx       context.Context
+	workspace *Workspace
+	main      *names.Module
+
+	// What all groups have in common: it does not depend on which of them found it
+	// out.
+	symbols *symbolTable
+	answers *answers
+	visited *visits
+	effort  *effort
+
+	evaluates bool // the text puts a model in evaluation mode
+
+	order int // counts the tasks that ran
+	// common is the group of what the module does and of the definitions that share
+	// its state; apart are the others, by the statement that they are about.
+	common *group
+	apart  map[int]*group
+	shares []bool        // which statements belong to common
+	known  map[task]bool // the tasks that the definitions make, whatever the module does
+	// groups are those that did something; all are these and the ones that became part
+	// of another.
+	groups, all []*group
+	before      *succession // nil when there is none
+}
+
+func newProgram(ctx context.Context, w *Workspace, main *names.Module) *program {
+	return &program{
+		ctx: ctx, workspace: w, main: main, symbols: newSymbolTable(), answers: newAnswers(ctx, w),
+		visited: newVisits(), effort: &effort{}, apart: map[int]*group{}, known: map[task]bool{},
+		evaluates: strings.Contains(main.Tree.Source(), ".eval("),
+	}
+}
+
+// interpreter is one for a group.
+func (p *program) interpreter() *interpreter {
+	a := newAnalysis(p.ctx, p.workspace, p.symbols)
+	a.answers, a.visited, a.effort = p.answers, p.visited, p.effort
+	a.evaluations.asked = p.evaluates
+	return &interpreter{main: p.main, analysis: a}
+}
+
+// run performs the tasks of the program: what the module does, what libraries call,
+// and then the functions that did not run yet, callers first.
+func (p *program) run(in *interpreter) {
+	layout := &group{statements: p.definitions()}
+	layout.open(in)
+	for _, r := range layout.roots {
+		p.known[r.task()] = true
+	}
+	var hosts []task
+	for _, class := range layout.classes {
+		if in.hostOf(class) != nil {
+			hosts = append(hosts, task{kind: runsHost, at: in.objects[class].at.node})
+			p.known[hosts[len(hosts)-1]] = true
+		}
+	}
+	p.share(layout)
+	if len(p.common.statements) > 0 {
+		p.perform(p.common, task{kind: runsModule})
+	}
+	for _, t := range hosts {
+		if !in.stopped {
+			p.perform(p.groupOf(t.at), t)
+		}
+	}
+	for todo := newAgenda(layout.roots); ; {
+		r := todo.next(in)
+		if r == nil {
+			break
+		}
+		p.perform(p.groupOf(r.at), r.task())
+		p.visited.add(r.key())
+		r.ran = true
+	}
+	p.define()
+}
+
+// define runs the definitions that no task needs: what they say when they are made is
+// to be told too.
+func (p *program) define() {
+	all := p.main.Statements()
+	ran := make([]bool, len(all))
+	for _, g := range p.groups {
+		for _, i := range g.statements {
+			ran[i] = true
+		}
+	}
+	for i, s := range all {
+		if k := p.main.Tree.Kind(s.Node); !ran[i] && (k == syntax.ClassDefinition || k == syntax.DecoratedDefinition) {
+			p.perform(p.groupOf(s.Node), task{kind: runsModule, at: s.Node})
+		}
+	}
+}
+
+// perform runs a task in its group.
+func (p *program) perform(g *group, t task) {
+	if len(g.done) == 0 {
+		g.before = p.predecessor(g)
+		p.groups, p.all = append(p.groups, g), append(p.all, g)
+	}
+	p.order++
+	if o, ok := p.repeat(g, t); ok {
+		g.done = append(g.done, o)
+		return
+	}
+	before, cut := p.effort.total, p.effort.cutShort
+	p.effort.cutShort = false
+	p.visited.begin()
+	if g.interpreter == nil {
+		g.open(p.interpreter())
+	}
+	g.perform(t, p.known)
+	o := outcome{task: t, order: p.order, work: p.effort.total - before, cutShort: p.effort.cutShort}
+	p.effort.cutShort = cut || o.cutShort
+	p.visited.note(&o)
+	g.done = append(g.done, o)
+}
+
+// repeat is the outcome of a task that the group has done in the version before, in
+// the same order.
+func (p *program) repeat(g *group, t task) (outcome, bool) {
+	if g.before == nil {
+		return outcome{}, false
+	}
+	if i := len(g.done); i < len(g.before.done) {
+		if o := p.before.outcome(g.before.done[i]); o.task == t {
+			o.order = p.order
+			p.visited.redo(o)
+			p.effort.total += o.work
+			p.effort.cutShort = p.effort.cutShort || o.cutShort
+			return o, true
+		}
+	}
+	p.rerun(g)
+	return outcome{}, false
+}
+
+// rerun runs the tasks that a group is known to have done.
+func (p *program) rerun(g *group) {
+	g.before = nil
+	in := p.interpreter()
+	in.effort = &effort{}
+	g.open(in)
+	p.again(g, g.done)
+}
+
+// again performs tasks once more in a group. The program has paid for them.
+func (p *program) again(g *group, done []outcome) {
+	g.effort = &effort{}
+	for _, o := range done {
+		p.visited.undo(o)
+		g.perform(o.task, p.known)
+	}
+	g.effort = p.effort
+}
+
+// groupOf is the group of what is defined at a node.
+func (p *program) groupOf(n syntax.NodeID) *group {
+	i := p.main.StatementAt(n)
+	if i < 0 || p.shares[i] {
+		return p.common
+	}
+	g := p.apart[i]
+	if g == nil {
+		g = &group{about: []int{i}, statements: p.main.Closure(i)}
+		p.apart[i] = g
+	}
+	return g
+}
+
+// definitions are the statements that say what names stand for: all but those that
+// may take long to run.
+func (p *program) definitions() []int {
+	var out []int
+	for i, s := range p.main.Statements() {
+		if p.isDefinition(s.Node) || p.isBrief(s.Node) {
+			out = append(out, i)
+		}
+	}
+	return out
+}
+
+// isDefinition reports whether a statement does nothing but to say what names stand
+// for.
+func (p *program) isDefinition(n syntax.NodeID) bool {
+	t := p.main.Tree
+	switch t.Kind(n) {
+	case syntax.ImportStatement, syntax.ImportFromStatement, syntax.FutureImportStatement, syntax.PassStatement:
+		return true
+	case syntax.FunctionDefinition, syntax.ClassDefinition, syntax.DecoratedDefinition:
+		return !p.repeats(n)
+	case syntax.ExpressionStatement:
+		e := t.First(n)
+		return e >= 0 && (t.Kind(e) == syntax.String || t.Kind(e) == syntax.Assignment && !p.calls(e, func(syntax.NodeID) bool { return true }) && !p.repeats(e))
+	case syntax.TryStatement, syntax.IfStatement:
+		for c := range t.Children(n) {
+			switch t.Kind(c) {
+			case syntax.Block:
+			case syntax.ElseClause, syntax.ExceptClause, syntax.FinallyClause, syntax.ElifClause:
+				if c = t.Child(c, syntax.FieldBody); c < 0 {
+					continue
+				}
+			default:
+				continue
+			}
+			for s := range t.Children(c) {
+				if !p.isDefinition(s) {
+					return false
+				}
+			}
+		}
+		return true
+	}
+	return false
+}
+
+// isBrief reports whether a statement is an assignment that calls no function of the
+// module.
+func (p *program) isBrief(n syntax.NodeID) bool {
+	t := p.main.Tree
+	e := t.First(n)
+	if t.Kind(n) != syntax.ExpressionStatement || e < 0 || t.Kind(e) != syntax.Assignment || p.repeats(e) {
+		return false
+	}
+	return !p.calls(e, func(callee syntax.NodeID) bool {
+		for k := t.Kind(callee); k == syntax.Attribute || k == syntax.Call || k == syntax.Subscript; k = t.Kind(callee) {
+			callee = t.First(callee)
+		}
+		if t.Kind(callee) != syntax.Identifier {
+			return true
+		}
+		_, unit, own := p.main.Unit(t.Text(callee))
+		return own && slices.ContainsFunc(unit, func(s syntax.NodeID) bool {
+			return t.Kind(s) != syntax.ImportStatement && t.Kind(s) != syntax.ImportFromStatement
+		})
+	})
+}
+
+// calls reports whether the code at n itself calls something that is of interest.
+func (p *program) calls(n syntax.NodeID, of func(callee syntax.NodeID) bool) bool {
+	t := p.main.Tree
+	for c := n; c < t.End(n); c++ {
+		switch t.Kind(c) {
+		case syntax.Call:
+			if of(t.Child(c, syntax.FieldFunction)) {
+				return true
+			}
+		case syntax.Lambda:
+			c = t.End(c) - 1
+		}
+	}
+	return false
+}
+
+// repeats reports whether the code at n, and not that of a function in it, has a loop.
+func (p *program) repeats(n syntax.NodeID) bool {
+	t := p.main.Tree
+	for c := n; c < t.End(n); c++ {
+		switch t.Kind(c) {
+		case syntax.ForStatement, syntax.WhileStatement, syntax.ListComprehension, syntax.SetComprehension, syntax.DictionaryComprehension, syntax.GeneratorExpression:
+			return true
+		case syntax.Block:
+			if k := t.Kind(t.Parent(c)); k == syntax.FunctionDefinition {
+				c = t.End(c) - 1
+			}
+		}
+	}
+	return false
+}
+
+// share decides which statements belong to the group of the module: those that do
+// something, and whatever refers to a name whose value they may change, or which
+// functions may change for each other.
+func (p *program) share(layout *group) {
+	all := p.main.Statements()
+	planned := make([]bool, len(all))
+	for _, i := range layout.statements {
+		planned[i] = true
+	}
+	global := p.main.DeclaredGlobal()
+	module := layout.module.object
+	state := make([]bool, len(all)) // whether it makes something that can be changed
+	var doing []int
+	for i, s := range all {
+		definition := p.isDefinition(s.Node)
+		if !definition {
+			doing = append(doing, i)
+		}
+		state[i] = len(s.Binds) > 0 && !planned[i] || slices.ContainsFunc(s.Binds, func(name string) bool {
+			return global[name] || !layout.isFixed(layout.base.get(Place{module, layout.symbol(name)}))
+		})
+	}
+	p.shares = make([]bool, len(all))
+	from := doing
+	for i := range all {
+		if closure := p.main.Closure(i); slices.ContainsFunc(closure, func(j int) bool { return state[j] }) {
+			p.shares[i] = true
+			from = append(from, i)
+		}
+	}
+	p.common = &group{about: []int{-1}}
+	if len(from) > 0 {
+		p.common.statements = p.main.Closure(from...)
+	}
+}
+
+// isFixed reports whether a value cannot come to hold anything: a literal, a
+// function, a class, something of a library that says what is logged.
+func (in *interpreter) isFixed(v *Value) bool {
+	if v == nil {
+		return true
+	}
+	if len(v.atoms) > 0 || v.memory != nil || v.kinds == KindTensor {
+		return false
+	}
+	for _, e := range v.elements {
+		if !in.isFixed(e) {
+			return false
+		}
+	}
+	for _, id := range v.objects {
+		switch info := in.objects[id]; info.kind {
+		case objectFunction, objectClass, objectLibrary, objectImport, objectScope:
+		case objectUnknown:
+			if info.model || info.optimizer || info.hasModel || in.grows(id) {
+				return false
+			}
+		default:
+			return false
+		}
+	}
+	return true
+}
 
 // maxImportDepth is how far imports are followed in search of PyTorch: a script
 // imports a trainer, which imports a model.
@@ -62,236 +430,4 @@ func (in *interpreter) mayUseTorch(m *names.Module, depth int, seen map[*names.M
 		imported := in.resolve(m, name.Level, name.Dotted)
 		return imported.Module != nil && in.mayUseTorch(imported.Module, depth+1, seen)
 	})
-}
-
-// root is a function that runs on its own because no known code calls it.
-type root struct {
-	class ObjectID // of a method
-	code  *code
-	calls map[string]bool // the names it calls
-	name  string
-	at    syntax.NodeID // what stands for it in the main module
-	// fills are, of an inherited method, the methods of the class that it calls:
-	// it runs for their sake.
-	fills []*root
-	ran   bool
-}
-
-// waits reports whether nothing has run a root yet.
-func (in *interpreter) waits(r *root) bool {
-	if len(r.fills) > 0 {
-		return !r.ran && slices.ContainsFunc(r.fills, in.waits)
-	}
-	return !in.visited[r.key()]
-}
-
-func (r *root) key() codeKey { return codeKey{r.code.module, r.code.node} }
-
-// runRoots runs what no known code runs: first what libraries call, then the
-// functions that did not run yet, callers first.
-func (in *interpreter) runRoots() {
-	in.runNested()
-	module := in.frame
-	base := in.state
-	begin := func() { in.execution = execution{frame: module, state: base.push(), limit: maxSteps} }
-	roots, classes := in.definitions(base)
-	for _, class := range classes {
-		if host := in.hostOf(class); host != nil && !in.stopped {
-			begin()
-			in.runHost(class, host)
-		}
-	}
-	for {
-		var waiting []*root
-		for _, r := range roots {
-			if in.waits(r) {
-				waiting = append(waiting, r)
-			}
-		}
-		if len(waiting) == 0 || in.stopped {
-			break
-		}
-		next := waiting[0]
-		for _, r := range waiting {
-			if !slices.ContainsFunc(waiting, func(o *root) bool { return o != r && o.calls[r.name] }) {
-				next = r
-				break
-			}
-		}
-		begin()
-		in.runRoot(next, roots)
-		in.runNested()
-		in.visited[next.key()] = true
-		next.ran = true
-	}
-	in.frame, in.state = module, base
-}
-
-// definitions are the functions, methods and classes of the main module.
-func (in *interpreter) definitions(base *state) (roots []*root, classes []ObjectID) {
-	add := func(id, class ObjectID, name string) {
-		if info := in.objects[id]; info.kind == objectFunction && info.code.module == in.main {
-			roots = append(roots, &root{class: class, code: info.code, name: name, at: info.code.node, calls: calledNames(in.main.Tree, info.code.node)})
-		}
-	}
-	module := in.frame.object
-	for _, f := range in.objects[module].fields {
-		v := base.get(Place{module, f})
-		if v == nil {
-			continue
-		}
-		for _, id := range v.objects {
-			add(id, 0, in.symbolNames[f])
-			info := in.objects[id]
-			if info.kind != objectClass || info.at.module != in.main {
-				continue
-			}
-			classes = append(classes, id)
-			own := len(roots)
-			for _, m := range info.fields {
-				if mv := base.get(Place{id, m}); mv != nil {
-					for _, mid := range mv.objects {
-						add(mid, id, in.symbolNames[m])
-					}
-				}
-			}
-			roots = in.inherit(id, id, roots, own, map[Symbol]bool{}, 0)
-		}
-	}
-	for _, r := range in.displaced {
-		r.calls = calledNames(in.main.Tree, r.at)
-	}
-	return append(roots, in.displaced...), classes
-}
-
-// inherit adds the methods that a class inherits and that call its own: a loop
-// over the data in one class calls the step that another defines. The class's
-// own methods are roots from index own on.
-func (in *interpreter) inherit(class, from ObjectID, roots []*root, own int, seen map[Symbol]bool, depth int) []*root {
-	if depth > maxBases {
-		return roots
-	}
-	for _, f := range in.objects[from].fields {
-		v := in.state.get(Place{from, f})
-		if from == class || seen[f] || v == nil {
-			seen[f] = true
-			continue
-		}
-		seen[f] = true
-		for _, id := range v.objects {
-			info := in.objects[id]
-			if info.kind != objectFunction || in.symbolNames[f] == "__init__" {
-				continue
-			}
-			r := &root{class: class, code: info.code, name: in.symbolNames[f], at: in.objects[class].at.node, calls: calledNames(info.code.module.Tree, info.code.node)}
-			for _, o := range roots[own:] {
-				if o.class == class && len(o.fills) == 0 && r.calls[o.name] {
-					r.fills = append(r.fills, o)
-				}
-			}
-			if len(r.fills) > 0 {
-				roots = append(roots, r)
-			}
-		}
-	}
-	for _, base := range in.objects[from].bases {
-		for _, id := range base.objects {
-			if in.objects[id].kind == objectClass {
-				roots = in.inherit(class, id, roots, own, seen, depth+1)
-			}
-		}
-	}
-	return roots
-}
-
-// calledNames are the last names of what a function calls.
-func calledNames(t *syntax.Tree, n syntax.NodeID) map[string]bool {
-	out := map[string]bool{}
-	for c := n; c < t.End(n); c++ {
-		if t.Kind(c) != syntax.Call {
-			continue
-		}
-		f := t.Child(c, syntax.FieldFunction)
-		if t.Kind(f) == syntax.Attribute {
-			f = t.Child(f, syntax.FieldAttribute)
-		}
-		out[t.Text(f)] = true
-	}
-	return out
-}
-
-// runRoot runs one function with arguments of which nothing is known.
-func (in *interpreter) runRoot(r *root, roots []*root) {
-	receiver := in.receiver(r)
-	if in.state == nil || r.name == "__init__" && receiver != nil {
-		return
-	}
-	if r.class != 0 && in.isModuleClass(r.class) && r.name == "forward" {
-		in.runRepeatedly(r, receiver, roots, func() arguments { return in.activations(r.code) })
-		return
-	}
-	if in.calledEachStep(r) != torch.NotCalled {
-		in.runRepeatedly(r, receiver, roots, func() arguments { return in.strangers(r.code) })
-		return
-	}
-	before, seeds := in.state, maps.Clone(in.seeds)
-	in.state = before.push()
-	in.activate(r, receiver, arguments{})
-	in.usedLater(r, receiver, roots)
-	if in.backwards && in.optimizes && len(r.fills) == 0 {
-		in.seeds = seeds
-		in.state = before
-		in.runRepeatedly(r, receiver, roots, func() arguments { return in.strangers(r.code) })
-	}
-}
-
-// receiver is what a method that runs on its own is called on, nil for a
-// function.
-func (in *interpreter) receiver(r *root) *Value {
-	if r.class == 0 || r.code.kind == staticMethod {
-		return nil
-	}
-	if r.code.kind == classMethod {
-		return object(r.class)
-	}
-	v := in.instantiate(r.at, r.class, arguments{})
-	if in.state != nil {
-		in.state = in.state.push()
-	}
-	return v
-}
-
-// activate runs a root once. What it returns, somebody else may backward.
-func (in *interpreter) activate(r *root, receiver *Value, args arguments) {
-	result, yields := in.run(r.at, r.code, receiver, args, maxSteps)
-	if in.state != nil && in.calledEachStep(r) == torch.TrainingStep {
-		in.backward(r.at, r.at, in.lossOf(result), arguments{})
-		in.optimizerSteps()
-	}
-	if in.state != nil {
-		in.mark(in.escaped, in.throughCalls(in.reach(result)))
-		in.mark(in.escaped, in.throughCalls(in.reach(yields)))
-		in.leaves(result, yields)
-		in.giveBack(result, yields, receiver)
-	}
-}
-
-// activations are the arguments of forward: in training they usually come from
-// other modules and carry a graph.
-func (in *interpreter) activations(c *code) arguments {
-	t := c.module.Tree
-	var args arguments
-	first := true
-	for p := range t.Children(t.Child(c.node, syntax.FieldParameters)) {
-		if first {
-			first = false // self
-			continue
-		}
-		if k := t.Kind(p); k != syntax.Identifier && k != syntax.TypedParameter {
-			break
-		}
-		x := in.newOrigin(site{module: c.module, node: p, frame: in.frame.call}, recorded{saves: true, sure: Likely})
-		args.positional = append(args.positional, &Value{kinds: KindUnknown, atoms: atoms{x}})
-	}
-	return args
 }

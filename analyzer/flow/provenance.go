@@ -134,6 +134,7 @@ func (w *provenance) variable(name string, f *frame) bool {
 		f = f.closure
 	}
 	if f.code == nil {
+		w.in.wholeText = true
 		return w.assigned(name, f.module.Tree.Root(), f)
 	}
 	if arg, found := w.parameter(name, f); found {

@@ -29,6 +29,9 @@ type ReferenceCycle struct {
 	Loop         Location
 	Implicit     bool
 	way          []link
+	// depth is how many calls led to the function: the more of them were seen, the
+	// better is known what it is given.
+	depth int
 }
 
 // link is a step from one object to another.
@@ -240,7 +243,8 @@ func (in *interpreter) closuresOf(f *frame) {
 		}
 		if r, ok := in.cycleOf(id, l, l.births); ok {
 			r.Made, r.Name, r.Function = Location{code.module, code.node}, in.symbolNames[name], true
-			if r.Model = false; r.Holds != "" && t.Kind(code.node) != syntax.ClassDefinition {
+			r.depth = f.depth
+			if r.Model = false; r.Holds != "" && t.Kind(code.node) != syntax.ClassDefinition && r.depth >= in.referenceCycles[r.Made].depth {
 				in.referenceCycles[r.Made] = r
 			}
 		}

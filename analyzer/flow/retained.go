@@ -102,7 +102,7 @@ func (in *interpreter) calledFunctions() []codeKey {
 // givenUp reports whether a run was left before its end because one of the
 // functions takes too many steps.
 func (a *analysis) givenUp(called []codeKey) bool {
-	return slices.ContainsFunc(called, func(k codeKey) bool { return a.histories[k] != nil && a.histories[k].heavy })
+	return slices.ContainsFunc(called, func(k codeKey) bool { return a.visited.heavy[k] })
 }
 
 // collect notes that a loop which is over left at a place what the backward

@@ -76,8 +76,8 @@ type reference struct {
 // copiedObject is an object that the call made.
 type copiedObject struct {
 	like   likeness
-	class  reference  // of an instance; of a bound method: its function
-	parent reference  // of a bound method: its receiver; of parameters: the module
+	class  reference // of an instance; of a bound method: its function
+	parent reference // of a bound method: its receiver; of parameters: the module
 	// summary says that another summary made it, as the number-th of its objects,
 	// from arguments and graphs that are given in these terms.
 	summary *summary

@@ -94,13 +94,13 @@ func (in *interpreter) forget(l *loop) bool {
 // perhaps runs a function that may or may not be called at this point. That does
 // not count as a call that was seen.
 func (in *interpreter) perhaps(r *root, receiver *Value) {
-	visited := in.visited[r.key()]
+	visited := in.visited.has(r.key())
 	base := in.state
 	in.state = base.push()
 	in.run(r.at, r.code, receiver, in.strangers(r.code), maxSteps)
 	in.state = merge(base, in.noteResets(syntax.NoNode), base.push(), in.state)
 	if !visited {
-		delete(in.visited, r.key())
+		in.visited.remove(r.key())
 	}
 }
 

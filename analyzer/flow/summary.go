@@ -125,7 +125,8 @@ func (in *interpreter) isForward(c *code) bool {
 // tell: it was run with such arguments, and all that it did was to compute. Dry
 // runs tell nothing anyway.
 func (in *interpreter) heard(key summaryKey) bool {
-	if h := in.histories[codeKey{key.module, key.node}]; h != nil && (h.telling || h.heavy) {
+	code := codeKey{key.module, key.node}
+	if h := in.histories[code]; h != nil && h.telling || in.visited.heavy[code] {
 		return false
 	}
 	known := in.dry || in.listened[key]
@@ -160,7 +161,7 @@ func (in *interpreter) summary(key summaryKey, c *code, receiver *Value, args ar
 		return &summary{use: unknowable}
 	}
 	sub := &interpreter{analysis: newAnalysis(in.ctx, in.workspace, in.symbolTable)}
-	sub.imports, sub.summaryUses = in.imports, in.summaryUses
+	sub.imports, sub.answers, sub.summaryUses = in.imports, in.answers, in.summaryUses
 	sub.making = summaryMaking{
 		keys: append(slices.Clone(in.making.keys), key), lowest: depth,
 		asked: map[importKey]*names.Module{}, uses: map[*summary]bool{},

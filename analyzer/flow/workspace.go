@@ -5,6 +5,7 @@ import (
 	"context"
 	"maps"
 	"slices"
+	"strings"
 	"sync"
 
 	"github.com/graphleak/graphleak/analyzer/names"
@@ -26,12 +27,14 @@ type Workspace struct {
 	newest map[string]*names.Module
 	about  map[*names.Module][]summaryKey
 	bytes  int // of the sources of the modules
+	// versions are what was found out about files that are being edited, by path.
+	versions map[string]*version
 }
 
 // NewWorkspace returns a workspace that follows imports with resolver, and takes
 // what is claimed about functions for true.
 func NewWorkspace(resolver *names.Resolver, claims ...torch.Claim) *Workspace {
-	return &Workspace{resolver: resolver, claims: torch.NewClaims(claims), summaries: map[summaryKey]*summary{}, newest: map[string]*names.Module{}, about: map[*names.Module][]summaryKey{}}
+	return &Workspace{resolver: resolver, claims: torch.NewClaims(claims), summaries: map[summaryKey]*summary{}, newest: map[string]*names.Module{}, about: map[*names.Module][]summaryKey{}, versions: map[string]*version{}}
 }
 
 // Module is a Python file of the given text as a module: the one that imports of
@@ -115,6 +118,7 @@ func (w *Workspace) drop(path string) {
 func (w *Workspace) Forget(path string) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
+	delete(w.versions, path)
 	w.drop(path)
 }
 
@@ -136,46 +140,45 @@ func (in *interpreter) resolve(from *names.Module, level int, dotted string) nam
 	return answer
 }
 
-// answer asks the resolver, once in an analysis.
+// answer asks the resolver, and notes that the analysis rests on the answer.
 func (in *interpreter) answer(key importKey) names.Import {
 	answer, ok := in.imports[key]
 	if !ok {
-		answer = in.workspace.resolver.Resolve(in.ctx, key.from, key.level, key.dotted)
+		answer = in.answers.to(key)
 		in.imports[key] = answer
 	}
 	return answer
 }
 
-// Analyze runs main, with what it takes from other files of the workspace, then
-// each function of main that no known code calls. A program that has nothing to
-// do with PyTorch is not run.
-func (w *Workspace) Analyze(ctx context.Context, main *names.Module) (*Facts, error) {
-	in := &interpreter{main: main, analysis: newAnalysis(ctx, w, newSymbolTable())}
-	if !in.mayUseTorch(main, 0, map[*names.Module]bool{}) {
-		return &Facts{Dependencies: in.dependencies()}, ctx.Err()
-	}
-	in.initial = &state{in: in}
-	in.execution = execution{state: in.initial, frame: in.moduleFrame(main), limit: maxSteps}
-	in.block(main.Tree.Root())
-	in.execution = execution{state: in.initial, frame: in.moduleFrame(main)}
-	in.runRoots()
-	if err := ctx.Err(); err != nil {
-		return nil, err
-	}
-	facts := in.facts()
-	facts.CutShort, facts.Dependencies = in.cutShort, in.dependencies()
-	return facts, nil
+// answers are what the resolver says, asked once in the analysis of a program: all
+// parts of it see the same files.
+type answers struct {
+	ctx       context.Context
+	workspace *Workspace
+	known     map[importKey]names.Import
 }
 
-// dependencies are what the analysis rests on: what it asked the resolver, and what
-// the summaries that it used rest on, which were looked at with the same questions.
-func (a *analysis) dependencies() names.Dependencies {
-	var d names.Dependencies
-	inOrder := func(x, y importKey) int {
-		return cmp.Or(cmp.Compare(x.from.Path, y.from.Path), cmp.Compare(x.level, y.level), cmp.Compare(x.dotted, y.dotted))
+func newAnswers(ctx context.Context, w *Workspace) *answers {
+	return &answers{ctx, w, map[importKey]names.Import{}}
+}
+
+func (a *answers) to(key importKey) names.Import {
+	answer, ok := a.known[key]
+	if !ok {
+		answer = a.workspace.resolver.Resolve(a.ctx, key.from, key.level, key.dotted)
+		a.known[key] = answer
 	}
-	for _, key := range slices.SortedFunc(maps.Keys(a.imports), inOrder) {
-		d.Add(key.from.Path, key.level, key.dotted, a.imports[key])
+	return answer
+}
+
+// dependencies are the files that some answers of the resolver rest on.
+func dependencies(imports map[importKey]names.Import) names.Dependencies {
+	keys := slices.SortedFunc(maps.Keys(imports), func(a, b importKey) int {
+		return cmp.Or(strings.Compare(a.from.Path, b.from.Path), cmp.Compare(a.level, b.level), strings.Compare(a.dotted, b.dotted))
+	})
+	var d names.Dependencies
+	for _, key := range keys {
+		d.Add(key.from.Path, key.level, key.dotted, imports[key])
 	}
 	return d
 }

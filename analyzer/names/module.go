@@ -27,7 +27,8 @@ type Module struct {
 		once   sync.Once
 		answer bool
 	}
-	units units
+	units      units
+	statements statements
 }
 
 // ImportedName is a dotted name that an import statement may read a file for,

@@ -21,6 +21,8 @@ type units struct {
 	all    []Unit
 	byName map[string]int
 	stars  []syntax.NodeID
+	// touched is what each statement touches.
+	touched []touched
 }
 
 // Unit is the unit that gives name its value, and its number in the module; ok
@@ -97,6 +99,7 @@ func (m *Module) findUnits() {
 	kept := statements[:0]
 	for _, s := range statements {
 		s.changed = slices.DeleteFunc(s.changed, func(name string) bool { return !own[name] || imported[name] })
+		m.units.touched = append(m.units.touched, s)
 		s.bound = append(s.bound, s.changed...)
 		for _, name := range s.bound {
 			leads[find(name)] = find(s.bound[0])

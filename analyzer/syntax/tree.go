@@ -70,6 +70,23 @@ func (t *Tree) Text(n NodeID) string {
 	return t.src[d.start:d.end]
 }
 
+// Same reports whether the node m of another tree is the root of the same subtree as
+// n: of the same text, with the same nodes in the same places.
+func (t *Tree) Same(n NodeID, other *Tree, m NodeID) bool {
+	end := t.End(n)
+	if end-n != other.End(m)-m || t.Text(n) != other.Text(m) {
+		return false
+	}
+	moved, delta := m-n, other.nodes[m].start-t.nodes[n].start
+	for i := n; i < end; i++ {
+		a, b := &t.nodes[i], &other.nodes[i+moved]
+		if a.kind != b.kind || a.field != b.field || a.flags != b.flags || a.start+delta != b.start || a.end+delta != b.end {
+			return false
+		}
+	}
+	return true
+}
+
 // Missing says that n was not in the text but needed by the grammar. The span
 // of such a node is empty.
 func (t *Tree) Missing(n NodeID) bool { return t.nodes[n].flags&flagMissing != 0 }

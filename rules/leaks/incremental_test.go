@@ -101,14 +101,44 @@ func TestEditsInBetween(t *testing.T) {
 					for _, path := range paths {
 						fresh := rules.NewChecker(All()...).With(rules.Files{Open: maps.Clone(open).open})
 						src := open.source(t, path)
-						assert.Equal(t, check(t, fresh, src), check(t, shared, src), "%s after the edit", path)
+						want := check(t, fresh, src)
+						src.Edited = true
+						assert.Equal(t, want, check(t, shared, src), "%s after the edit", path)
 					}
 					delete(open, absolute(t, edited))
 					for _, path := range paths {
-						assert.Equal(t, original[path], check(t, shared, read(t, path)), "%s after the edit was undone", path)
+						src := read(t, path)
+						src.Edited = true
+						assert.Equal(t, original[path], check(t, shared, src), "%s after the edit was undone", path)
 					}
 				})
 			}
+		}
+	}
+}
+
+// TestVersions edits each fixture a few times. What is taken over from one version to
+// the next is what a checker finds that sees the text for the first time.
+func TestVersions(t *testing.T) {
+	t.Parallel()
+	draw := rand.New(rand.NewPCG(5, 6))
+	paths := fixtures(t)
+	shared := rules.NewChecker(All()...)
+	for i, path := range paths {
+		src := read(t, path)
+		other := strings.Split(string(read(t, paths[(i+7)%len(paths)]).Text), "\n")
+		src.Edited = true
+		check(t, shared, src)
+		for range 5 {
+			if draw.IntN(4) == 0 {
+				src.Text = read(t, path).Text
+			}
+			lines := strings.Split(string(src.Text), "\n")
+			src.Text = []byte(mutate(draw, lines, other))
+			got := check(t, shared, src)
+			fresh := src
+			fresh.Edited = false
+			require.Equal(t, check(t, rules.NewChecker(All()...), fresh), got, "%s:\n%s", path, src.Text)
 		}
 	}
 }
