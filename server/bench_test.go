@@ -201,7 +201,8 @@ func keystrokes(b *testing.B, program string, lines int, typed string) {
 		step := int(version) % (2 * len(typed))
 		version++
 		at := uint32(len(behind) + step)
-		key, r := "", span(0, 0, 0, 0)
+		key := ""
+		var r protocol.Range
 		if step < len(typed) {
 			key, r = typed[step:step+1], span(line, at, line, at)
 		} else {
