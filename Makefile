@@ -87,15 +87,16 @@ oracle: requirements torch
 	go run ./rules/oracle
 
 # PyTorch is needed by oracle only, which says so where it is not there. On Debian,
-# as root, it is installed if the package can be had.
+# as root, it is installed if the package can be had, with a faster library for the
+# arithmetic than the one that it comes with.
 torch:
 	@for python in "$${PYTHON:-}" python3 /usr/bin/python3; do \
 	  if [ -n "$$python" ] && "$$python" -c 'import torch' 2>/dev/null; then exit 0; fi; \
 	done; \
 	if [ "$$(id -u)" = 0 ] && command -v apt-get >/dev/null; then \
-	  echo "Installing python3-torch"; \
+	  echo "Installing python3-torch libopenblas0-serial"; \
 	  export DEBIAN_FRONTEND=noninteractive; \
-	  { apt-get update -qq && apt-get install -y -qq --no-install-recommends python3-torch; } || echo "python3-torch cannot be installed here"; \
+	  { apt-get update -qq && apt-get install -y -qq --no-install-recommends python3-torch libopenblas0-serial; } || echo "python3-torch cannot be installed here"; \
 	fi
 
 clean:

@@ -61,6 +61,9 @@ type answer struct {
 	Entries []entry `json:"entries"`
 }
 
+// script is the entry of the statements of a program that are in no function.
+const script = "script"
+
 // state is what became of a claim.
 type state string
 
@@ -74,6 +77,7 @@ const (
 
 type claim struct {
 	rule  string
+	entry string // whose run says so, where it is one
 	state state
 	text  string
 }
@@ -82,8 +86,8 @@ type claim struct {
 type verdict struct {
 	program  program
 	findings []claim
-	silent   []claim // one for each entry of a program that shows silence
-	flat     []claim // that nothing but what was found grows
+	silent   []claim // of each entry of a program that shows silence
+	flat     []claim // of the entries of others: nothing but what was found grows
 	fixes    map[string][]claim
 	notRun   []string
 }
@@ -106,16 +110,19 @@ func judge(p program, a answer) verdict {
 			continue // a method by itself: what grows in its object is up to others
 		}
 		c := judgeRest(e)
-		c.rule, c.text = p.rule, where+": "+c.text
-		if c.state == proven && p.silent && p.Controls != "" {
-			if seen := judgeControls(p.Controls, e); seen.state != proven {
-				c.state, c.text = seen.state, where+": "+seen.text
+		c.rule, c.entry, c.text = p.rule, e.Name, where+": "+c.text
+		if !p.silent {
+			v.flat = append(v.flat, c)
+			continue
+		}
+		if c.state == proven {
+			seen := judgeSilence(p.about, e)
+			if p.Controls != "" {
+				seen = judgeControls(p.Controls, e)
 			}
+			c.state, c.text = seen.state, where+": "+seen.text
 		}
-		v.flat = append(v.flat, c)
-		if p.silent {
-			v.silent = append(v.silent, c)
-		}
+		v.silent = append(v.silent, c)
 	}
 	for i, f := range p.findings {
 		c := judgeFinding(f, p.Findings[i], a)

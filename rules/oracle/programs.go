@@ -27,10 +27,13 @@ type program struct {
 	Variants []variant `json:"variants"`
 	// Controls is set where an instrument must see nothing.
 	Controls instrument `json:"controls"`
+	Values   bool       `json:"values"` // without graphs must not grow either
 
 	rule     string // code of the rule whose folder it is in, or empty
+	fixture  bool   // and not an example of a page
 	silent   bool   // made to show where the rule must not speak
 	drawn    bool   // of random uses
+	about    subject
 	findings []rules.Finding
 }
 
@@ -124,7 +127,7 @@ func addFixtures(add func(string, program), folder, code string) error {
 		if err != nil {
 			return err
 		}
-		p := program{Source: string(src), rule: code, silent: strings.HasPrefix(filepath.Base(path), "silent_")}
+		p := program{Source: string(src), rule: code, fixture: true, silent: strings.HasPrefix(filepath.Base(path), "silent_")}
 		if below, _ := filepath.Rel(root, filepath.Dir(path)); below != "." {
 			top, inner, _ := strings.Cut(filepath.ToSlash(below), "/")
 			if p.Folder, err = filepath.Abs(filepath.Join(root, top)); err != nil {

@@ -12,6 +12,7 @@ import (
 	"os/exec"
 	"path/filepath"
 	"runtime"
+	"strings"
 	"sync"
 
 	"golang.org/x/sync/errgroup"
@@ -22,14 +23,18 @@ var pythonFiles embed.FS
 
 var errNoTorch = errors.New("no Python with PyTorch was found (Debian: apt-get install python3-torch); the environment variable PYTHON names another one")
 
-// findPython finds a Python that has PyTorch.
-func findPython(ctx context.Context) (string, error) {
+// findPython finds a Python that has PyTorch, and says which one.
+func findPython(ctx context.Context) (python, version string, err error) {
 	for _, python := range []string{os.Getenv("PYTHON"), "python3", "/usr/bin/python3"} {
-		if python != "" && exec.CommandContext(ctx, python, "-c", "import torch").Run() == nil {
-			return python, nil
+		if python == "" {
+			continue
+		}
+		said, err := exec.CommandContext(ctx, python, "-c", "import torch; print(*torch.__version__.split('.')[:2], sep='.')").Output()
+		if err == nil {
+			return python, strings.TrimSpace(string(said)), nil
 		}
 	}
-	return "", errNoTorch
+	return "", "", errNoTorch
 }
 
 // execute runs programs in as many Pythons as there are processors; the answers

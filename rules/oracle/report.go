@@ -1,37 +1,38 @@
 package main
 
 import (
-	"encoding/json"
 	"fmt"
 	"io"
 	"maps"
-	"os"
 	"slices"
+	"strings"
 )
 
 // A tally counts the claims of a rule.
 type tally struct {
-	Findings    int `json:"findings"` // in fixtures, examples and snippets
-	Proven      int `json:"proven"`
-	NotReached  int `json:"notReached"`
-	NotMeasured int `json:"notMeasured"`
-	Silent      int `json:"silent"` // functions and classes that must be silent and were run
-	Flat        int `json:"flat"`
-	SafeFixes   int `json:"safeFixes"` // functions and classes with fixes that were run
-	SafeSame    int `json:"safeSame"`
-	AllFixes    int `json:"allFixes"`
-	AllSame     int `json:"allSame"`
+	Findings    int // in fixtures, examples and snippets
+	Proven      int
+	NotReached  int
+	NotMeasured int
+	Silent      int // functions and classes that must be silent and were run
+	Flat        int
+	SafeFixes   int // functions and classes with fixes that were run
+	SafeSame    int
+	AllFixes    int
+	AllSame     int
 }
 
 type report struct {
 	rules   map[string]*tally
-	refuted []string // claims that do not hold
-	doubts  []string // what is not claimed to hold: fixes that are not safe
+	shown   map[string]shown // by the fixtures of each rule
+	refuted []string         // claims that do not hold
+	doubts  []string         // what is not claimed to hold: fixes that are not safe
 	notRun  []string
+	late    int // claims of runs that were stopped
 }
 
 func summarize(verdicts []verdict) report {
-	r := report{rules: map[string]*tally{}}
+	r := report{rules: map[string]*tally{}, shown: map[string]shown{}}
 	of := func(rule string) *tally {
 		if rule == "" {
 			rule = "snippets"
@@ -43,6 +44,7 @@ func summarize(verdicts []verdict) report {
 	}
 	for _, v := range verdicts {
 		r.notRun = append(r.notRun, v.notRun...)
+		r.show(v)
 		for _, c := range v.findings {
 			t := of(c.rule)
 			t.Findings++
@@ -60,6 +62,7 @@ func summarize(verdicts []verdict) report {
 			r.note(c)
 		}
 		for _, c := range v.silent {
+			r.note(c)
 			of(c.rule).Silent++
 			of(c.rule).Flat += holds(c)
 		}
@@ -79,12 +82,34 @@ func summarize(verdicts []verdict) report {
 	return r
 }
 
+// show counts what fixtures of a rule show of that rule.
+func (r *report) show(v verdict) {
+	if !v.program.fixture {
+		return
+	}
+	s := r.shown[v.program.rule]
+	for _, c := range v.findings {
+		if c.rule == v.program.rule {
+			s.Fired += holds(c)
+		}
+	}
+	for _, c := range v.silent {
+		if c.entry != script {
+			s.Silent += holds(c)
+		}
+	}
+	r.shown[v.program.rule] = s
+}
+
 // note keeps what does not hold, and what is not known to.
 func (r *report) note(c claim) {
 	switch c.state {
 	case refuted:
 		r.refuted = append(r.refuted, c.text)
 	case notReached, notMeasured:
+		if strings.Contains(c.text, noEnd) {
+			r.late++
+		}
 		r.notRun = append(r.notRun, c.text+" ("+string(c.state)+")")
 	}
 }
@@ -140,13 +165,4 @@ func list(out io.Writer, title string, lines []string) {
 	for _, line := range lines {
 		fmt.Fprintln(out, "  "+line)
 	}
-}
-
-// write keeps the counts for the table of rules.
-func (r report) write(path string) error {
-	data, err := json.MarshalIndent(r.rules, "", "  ")
-	if err != nil {
-		return err
-	}
-	return os.WriteFile(path, append(data, '\n'), 0o644)
 }

@@ -52,6 +52,7 @@ class Program:
         self.places = [marks.Place(f) for f in request["findings"]]
         if request.get("controls"):
             self.places += marks.controls(self.source, request["controls"])
+        self.values = request.get("values", False)
         self.plain = ast.parse(self.source)
         self.tree = marks.marked(self.source, self.places)
         self.script = compile(self.tree, self.name, "exec")
@@ -397,7 +398,8 @@ def settled(program, entry, line, scene, rest):
     """A run with cuts, made long if the short one grows: many a loop empties
     what it keeps, or has it full, after a number of steps only."""
     alone = "." in entry  # a method, of whose object others know how long it lives
-    if not alone and not rest["error"] and any(max(rate[:2]) > 0 for rate in rest["growth"].values()):
+    parts = 3 if program.values else 2
+    if not alone and not rest["error"] and any(max(rate[:parts]) > 0 for rate in rest["growth"].values()):
         return run(program, entry, line, scene, LONG, program.cuts(peaks=False))
     return dict(rest)
 

@@ -52,7 +52,7 @@ class Watch:
         self.most = self.budget if reads else 2 * length  # of one activation
         self.instruments = instruments.Instruments(self)
         self.devices = checkpoints.Devices()
-        self.feeding = None  # the counts at the last batch, until a loop takes it
+        self.feeding = None  # the counts at the last batch, until a loop takes them
 
     def names(self):
         return {
@@ -145,6 +145,7 @@ class Watch:
                 if self.passes > 8 and self.since < self.length or self.watched > 40:
                     return function(*args, **kwargs)
                 self.since = 0
+                self.watched += 1
                 self.instruments.loads.backward()
                 self.watched += 1
                 before = census.take(self.collect).saved
@@ -179,10 +180,10 @@ class Watch:
         if key in self.growth and len(self.growth[key]) >= 2:
             return
         if i % self.stride == 0 or i == self.length:
-            parts, self.feeding = self.feeding or self.count(), None
+            fed = self.feeding if key != "data" else None
+            parts = fed or self.count()
             activation.counts.append(parts)
-            if key == "data":
-                self.feeding = parts
+            self.feeding = parts if key == "data" else None
         if i == self.length:
             self.growth.setdefault(key, []).append(activation.growth(self.length))
 
