@@ -256,7 +256,7 @@ const (
 	// unreachable is how many bytes of the heap an iteration must add where neither
 	// Python nor a graph leads to what stays: a cycle within PyTorch.
 	unreachable = 1000
-	objects     = 100
+	objects     = 60
 )
 
 // doubt says why two runs do not bear a finding out, or is empty.

@@ -85,7 +85,11 @@ func collect(ctx context.Context, cfg config) ([]program, error) {
 			add(name, program{rule: rule.Code, silent: example.mark == "good", Source: example.code})
 		}
 	}
-	snippets, err := filepath.Glob(filepath.Join(cfg.programs, "snippets", "*.py"))
+	folder, err := filepath.Abs(filepath.Join(cfg.programs, "snippets")) // programs run elsewhere
+	if err != nil {
+		return nil, err
+	}
+	snippets, err := filepath.Glob(filepath.Join(folder, "*.py"))
 	if err != nil {
 		return nil, err
 	}

@@ -73,7 +73,7 @@ class Program:
 
     def entries(self):
         """What is run by itself: the script, then functions and classes."""
-        if any(isinstance(node, (ast.For, ast.While, ast.If, ast.With, ast.Try)) for node in self.tree.body):
+        if any(_runs(node) for node in self.tree.body):
             yield "script", 0
         for node in self.tree.body:
             if isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)):
@@ -120,6 +120,14 @@ class Program:
 
 def _covers(node, place):
     return node.lineno <= place.start[0] <= node.end_lineno
+
+
+def _runs(node):
+    """Whether a statement of a module does more than to name things."""
+    if isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)):
+        return False
+    repeats = (ast.For, ast.While, ast.If, ast.With, ast.Try, ast.comprehension)
+    return any(isinstance(n, repeats) for n in ast.walk(node))
 
 
 def _names(tree):

@@ -263,6 +263,8 @@ def _each(value, change, seen=None):
         return [_each(v, change, seen) for v in value]
     if isinstance(value, dict):
         return {k: _each(v, change, seen) for k, v in value.items()}
+    if hasattr(type(value), "next_functions"):
+        return None  # a node of a graph: there is no less of it
     if isinstance(value, RemovableHandle):
         value.remove()  # what the hook holds is held by nobody else
         return value

@@ -8,6 +8,7 @@ HISTORY = []
 
 # once: agent = Agent(nn.Linear(16, 4), 0.1)
 # run: agent.update(given(states=randn(4, 16), targets=randn(4, 4)))
+# run: agent.report()
 class Agent:
     def __init__(self, network, lr):
         self.network = network

@@ -42,7 +42,6 @@ def logged(loader):
         print(model(x.detach()).argmax(1))
 
 
-# run: compare(model, x, randn(4, 32))
 def compare(model: nn.Module, x, reference):
     outputs = {}
 
