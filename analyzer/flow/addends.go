@@ -49,6 +49,9 @@ func (w *addendWalk) isFactor(n syntax.NodeID) bool {
 // walk looks at n and, where it has to do with the place itself, below it.
 func (w *addendWalk) walk(n syntax.NodeID) {
 	t := w.in.tree()
+	if t.Kind(n) == syntax.KeywordArgument {
+		n = t.Child(n, syntax.FieldValue)
+	}
 	v := w.in.valueOf(n)
 	if v == nil && t.Kind(n) != syntax.ArgumentList {
 		return
@@ -97,8 +100,6 @@ func (w *addendWalk) walk(n syntax.NodeID) {
 		}
 		w.walk(t.Child(n, syntax.FieldArguments))
 	case syntax.Subscript:
-		w.walk(t.Child(n, syntax.FieldValue))
-	case syntax.KeywordArgument:
 		w.walk(t.Child(n, syntax.FieldValue))
 	case syntax.ParenthesizedExpression, syntax.ArgumentList, syntax.List, syntax.Tuple, syntax.ListSplat, syntax.ExpressionList:
 		for c := range t.Children(n) {

@@ -287,6 +287,11 @@ func (in *interpreter) setAttribute(target syntax.NodeID, v *Value, stmt, expr s
 				continue
 			}
 		}
+		if name == "data" && info.kind == objectUnknown && v.is(KindTensor|KindUnknown) {
+			c := *v
+			c.atoms = nil // a tensor takes the values alone
+			v = &c
+		}
 		if len(obj.objects) > 1 {
 			in.store(Place{id, f}, join(in.state.get(Place{id, f}), v), stmt, expr, target)
 			continue

@@ -87,6 +87,7 @@ func (in *interpreter) forLoop(n syntax.NodeID) {
 		in.assign(left, in.next(n, right, it), n, right)
 		in.block(t.Child(n, syntax.FieldBody))
 	})
+	in.rewrites(n)
 	if alternative := t.Child(n, syntax.FieldAlternative); alternative >= 0 && in.state != nil {
 		in.block(t.Child(alternative, syntax.FieldBody))
 	}
@@ -227,8 +228,21 @@ func (in *interpreter) with(n syntax.NodeID) {
 			in.assign(target, entered, n, value)
 		}
 	}
+	left := in.frame.exits()
 	run()
-	for _, m := range slices.Backward(managers) {
-		in.exit(clause, m)
+	leave := func() {
+		for _, m := range slices.Backward(managers) {
+			if in.state != nil {
+				in.exit(clause, m)
+			}
+		}
 	}
+	leave()
+	after := in.state
+	in.frame.leaveThrough(left, func(exit *state) *state {
+		in.state = exit
+		leave()
+		return in.state
+	})
+	in.state = after
 }

@@ -73,7 +73,9 @@ func (in *interpreter) observes() bool {
 
 // setMode puts a module, with all its parts, in training or evaluation mode.
 func (in *interpreter) setMode(n syntax.NodeID, module ObjectID, training bool) {
-	in.state.set(Place{modes, evaluating}, boolean(!training))
+	if !in.constructs() {
+		in.state.set(Place{modes, evaluating}, boolean(!training))
+	}
 	in.eachPart(module, map[ObjectID]bool{}, func(id ObjectID) {
 		p := Place{id, evaluating}
 		if in.initial.values.find(p) < 0 {
@@ -84,6 +86,17 @@ func (in *interpreter) setMode(n syntax.NodeID, module ObjectID, training bool) 
 			in.evaluations.at[id] = in.site(n)
 		}
 	})
+}
+
+// constructs reports whether the constructor of a class runs: a part that it puts
+// in evaluation mode stays so while the rest trains.
+func (in *interpreter) constructs() bool {
+	for f := in.frame; f != nil; f = f.caller {
+		if f.code != nil && f.code.class != 0 && f.module.Tree.Text(f.module.Tree.Child(f.code.node, syntax.FieldName)) == "__init__" {
+			return true
+		}
+	}
+	return false
 }
 
 // forgetMode notes that a module is made anew: it is in training mode.

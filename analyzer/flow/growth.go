@@ -223,18 +223,37 @@ func (in *interpreter) judge(l *loop, end *state) {
 }
 
 // endsWithCall reports whether an object was made in the call that is an iteration
-// of l, a loop that is not in the text, and is gone with it: at its end nothing
-// older refers to the object.
+// of l, a loop that is not in the text, or in a call that an iteration makes, and is
+// gone with it: at its end nothing older refers to the object.
 func (in *interpreter) endsWithCall(l *loop, id ObjectID) bool {
-	if !l.implicit || !in.isOfCall(l, id) {
+	made := in.isOfCall
+	if !l.implicit {
+		made = in.isOfCallWithin
+	}
+	if !made(l, id) {
 		return false
 	}
 	for p := range l.written {
-		if p.object >= firstObject && !in.isOfCall(l, p.object) && in.refersTo(in.state.get(p), id, 0) {
+		if p.object >= firstObject && !made(l, p.object) && in.refersTo(in.state.get(p), id, 0) {
 			return false
 		}
 	}
 	return true
+}
+
+// isOfCallWithin reports whether an object is made by code that the text of l calls.
+func (in *interpreter) isOfCallWithin(l *loop, id ObjectID) bool {
+	info := in.objects[id]
+	if info.template != nil {
+		return false
+	}
+	for c := info.at.frame; c != nil; c = c.caller {
+		if c.caller == l.at.frame {
+			t := l.at.module.Tree
+			return c.module == l.at.module && t.Span(l.at.node).Covers(t.Span(c.node))
+		}
+	}
+	return false
 }
 
 // isOfCall reports whether a call that is an iteration of l made an object.

@@ -127,10 +127,10 @@ func (in *interpreter) switchesOff(m *names.Module, n syntax.NodeID) bool {
 }
 
 // resumedUnguarded notes that a step of a generator recorded operations, when
-// what made the generator stands under a guard. activity is that before the
-// step.
-func (in *interpreter) resumedUnguarded(info *objectInfo, activity int) {
-	if in.off || in.dry || in.activity == activity || info.at.module != in.main || info.code != nil && info.code.context {
+// what made the generator stands under a guard. recordings is how many there were
+// before the step.
+func (in *interpreter) resumedUnguarded(info *objectInfo, recordings int) {
+	if in.off || in.dry || in.recordings == recordings || info.at.module != in.main || info.code != nil && info.code.context {
 		return
 	}
 	if guard, ok := in.guardAround(info.at.module, info.at.node); ok {
@@ -140,8 +140,8 @@ func (in *interpreter) resumedUnguarded(info *objectInfo, activity int) {
 
 // startedUnguarded notes that what a thread runs recorded operations, when what
 // starts it at n stands under a guard.
-func (in *interpreter) startedUnguarded(n syntax.NodeID, f *Value, activity int) {
-	if in.dry || in.activity == activity {
+func (in *interpreter) startedUnguarded(n syntax.NodeID, f *Value, recordings int) {
+	if in.dry || in.recordings == recordings {
 		return
 	}
 	guard, ok := in.guardAround(in.frame.module, n)

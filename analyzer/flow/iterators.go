@@ -250,11 +250,11 @@ func (in *interpreter) resume(n syntax.NodeID, id ObjectID) *Value {
 	if info.running { // an iterator over itself: x = zip(x, y) in a loop
 		return &Value{kinds: KindUnknown}
 	}
-	activity := in.activity
+	recordings := in.recordings
 	info.running = true
 	v := in.stepOf(n, info)
 	info.running = false
-	in.resumedUnguarded(info, activity)
+	in.resumedUnguarded(info, recordings)
 	return v
 }
 

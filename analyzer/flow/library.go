@@ -1,6 +1,7 @@
 package flow
 
 import (
+	"fmt"
 	"strings"
 
 	"github.com/graphleak/graphleak/analyzer/syntax"
@@ -23,10 +24,21 @@ func (in *interpreter) callLibrary(n syntax.NodeID, name string, args arguments)
 	if torch.Cleans(name) != torch.CleansNothing {
 		in.cleans(n, name)
 	}
-	if v := in.callPython(n, name, args); v != nil {
-		return v
+	v := in.callPython(n, name, args)
+	if v == nil {
+		v = in.callTorch(n, name, args)
 	}
-	return in.callTorch(n, name, args)
+	switch torch.Spaced[name] {
+	case torch.AsRange:
+		v = v.spaced(args.positional)
+	case torch.AsCount:
+		if count := args.at(2, "steps"); count != nil {
+			v = v.spaced([]*Value{count})
+		} else if count := args.named("num"); count != nil {
+			v = v.spaced([]*Value{count})
+		}
+	}
+	return v
 }
 
 // identity is a function of no library: what functools.wraps(f) makes, which
@@ -76,7 +88,9 @@ func (in *interpreter) callPython(n syntax.NodeID, name string, args arguments) 
 		v.structural = in.few(first)
 		return &v
 	case "range":
-		return numbers(args.positional)
+		return &Value{kinds: KindObject, elements: []*Value{plain}, variadic: true}
+	case "enum.auto": // another one for each member
+		return &Value{kinds: KindPlain, literal: fmt.Sprint("auto ", in.frame.module.Path, " ", n)}
 	case "next":
 		in.iterates(n, args)
 		in.draws()
@@ -225,10 +239,11 @@ func (in *interpreter) callFunction(n syntax.NodeID, name string, c torch.Contra
 	return v
 }
 
-// numbers is range(…): as many steps as a small literal or a count of parts of
-// the program says are few.
-func numbers(limits []*Value) *Value {
-	v := &Value{kinds: KindObject, elements: []*Value{plain}, variadic: true}
+// spaced is v, numbers between limits as those of range: as many as a small literal
+// or a count of parts of the program says are few.
+func (v *Value) spaced(limits []*Value) *Value {
+	c := *v
+	v = &c
 	for _, limit := range limits {
 		v.structural = v.structural || limit.only(KindPlain) && limit.structural
 	}

@@ -166,7 +166,9 @@ func (in *interpreter) unknownMethod(n, receiver syntax.NodeID, obj *Value, id O
 	}
 	switch name {
 	case "append", "appendleft", "extend", "put", "insert":
-		return in.containerMethod(n, receiver, id, name, args)
+		if takes, ok := torch.CollectionArguments[name]; !ok || args.star != nil || len(args.positional) == takes && len(args.keyword) == 0 {
+			return in.containerMethod(n, receiver, id, name, args)
+		}
 	case "add", "clear", "popleft":
 		if in.tree().Kind(in.tree().Parent(n)) == syntax.ExpressionStatement || name == "popleft" {
 			return in.containerMethod(n, receiver, id, name, args)

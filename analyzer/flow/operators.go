@@ -78,8 +78,11 @@ func (in *interpreter) binary(n syntax.NodeID, operator string, left, right *Val
 		}
 	case "*", "/":
 		// A factor that is no tensor is not saved.
-		if operator == "*" && (in.isContainer(left) || in.isContainer(right)) {
-			return join(left, right)
+		if operator == "*" && in.isContainer(left) {
+			return left.repeated()
+		}
+		if operator == "*" && in.isContainer(right) {
+			return right.repeated()
 		}
 		if !in.mayBeSaved(right) || operator == "*" && !in.mayBeSaved(left) {
 			return in.operate(n, false, left, right)
@@ -99,6 +102,16 @@ func (a *analysis) isContainer(v *Value) bool {
 		}
 	}
 	return len(v.objects) > 0 || v.elements != nil
+}
+
+// repeated is a sequence times a number.
+func (v *Value) repeated() *Value {
+	if v.elements == nil || v.variadic {
+		return v
+	}
+	c := *v
+	c.elements, c.variadic = []*Value{joinAll(v.elements)}, true
+	return &c
 }
 
 // concatenate is a + b of two sequences, nil when they are not.
@@ -188,30 +201,15 @@ func (in *interpreter) comparison(n syntax.NodeID) *Value {
 	}
 	if len(operands) == 2 {
 		a, b := operands[0], operands[1]
+		equal := op == "is" || op == "=="
+		if same, known := in.same(a, b); known && (equal || op == "is not" || op == "!=") {
+			return boolean(equal == same)
+		}
 		if op == "is" || op == "is not" {
-			if a.kinds == KindNone && b.kinds == KindNone {
-				return boolean(op == "is")
-			}
 			if b.kinds == KindNone && !a.is(KindNone|KindUnknown) || a.kinds == KindNone && !b.is(KindNone|KindUnknown) {
 				return boolean(op == "is not")
 			}
-			if same, known := in.sameType(a, b); known {
-				return boolean((op == "is") == same)
-			}
 			return plain
-		}
-		if op == "==" || op == "!=" {
-			if same, known := in.sameType(a, b); known {
-				return boolean((op == "==") == same)
-			}
-		}
-		if a.literal != nil && b.literal != nil && a.kinds == KindPlain && b.kinds == KindPlain {
-			switch op {
-			case "==":
-				return boolean(a.literal == b.literal)
-			case "!=":
-				return boolean(a.literal != b.literal)
-			}
 		}
 		if a.is(KindTensor) || b.is(KindTensor) {
 			if op != "in" && op != "not in" {
@@ -222,9 +220,15 @@ func (in *interpreter) comparison(n syntax.NodeID) *Value {
 	return plain
 }
 
-// sameType reports whether two values are one type of Python; known is false if
-// either is something else.
-func (a *analysis) sameType(x, y *Value) (same, known bool) {
+// same reports whether two literals, members of an enumeration or types of Python
+// are one; known is false if either is something else.
+func (a *analysis) same(x, y *Value) (same, known bool) {
+	if x.kinds == KindPlain && y.kinds == KindPlain && x.literal != nil && y.literal != nil {
+		return x.literal == y.literal, true
+	}
+	if x.kinds == KindNone && y.kinds == KindNone {
+		return true, true
+	}
 	generic := false // of some arguments
 	for _, v := range []*Value{x, y} {
 		if !v.only(KindObject) || len(v.objects) != 1 {

@@ -388,8 +388,12 @@ func (in *interpreter) drawsFrom(it *Value, depth int) bool {
 		switch info := in.objects[id]; info.kind {
 		case objectUnknown:
 		case objectGenerator:
-			if info.code == nil && info.body == nil && !slices.ContainsFunc(info.args.positional, func(arg *Value) bool { return in.drawsFrom(arg, depth+1) }) {
+			draws := func(arg *Value) bool { return in.drawsFrom(arg, depth+1) }
+			if info.code == nil && info.body == nil && !slices.ContainsFunc(info.args.positional, draws) {
 				return false
+			}
+			if info.name == "zip" && slices.ContainsFunc(info.args.positional, func(arg *Value) bool { return !draws(arg) }) {
+				return false // it ends with the shortest
 			}
 		case objectInstance:
 			if in.isModuleClass(info.class) {

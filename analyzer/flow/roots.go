@@ -162,8 +162,27 @@ func calledNames(t *syntax.Tree, n syntax.NodeID) map[string]bool {
 	return out
 }
 
+// guarded reports whether a function runs without recording graphs: it says so
+// itself, or all methods of its class do that call it by its name.
+func (r *root) guarded(roots []*root, depth int) bool {
+	if r.code.grad != torch.GradUnchanged || r.class == 0 || depth > maxBases {
+		return r.code.grad == torch.GradOff
+	}
+	called := false
+	for _, o := range roots {
+		if o == r || o.class != r.class || !o.calls[r.name] {
+			continue
+		}
+		if called = true; !o.guarded(roots, depth+1) {
+			return false
+		}
+	}
+	return called
+}
+
 // runRoot runs one function with arguments of which nothing is known.
 func (in *interpreter) runRoot(r *root, roots []*root) {
+	in.off = r.guarded(roots, 0)
 	receiver := in.receiver(r)
 	if in.state == nil || r.name == "__init__" && receiver != nil {
 		return

@@ -10,12 +10,12 @@ import (
 
 // unguarded calls f as a thread of its own would.
 func (in *interpreter) unguarded(n syntax.NodeID, f *Value, args arguments) *Value {
-	off, activity := in.off, in.activity
+	off, recordings := in.off, in.recordings
 	in.off = false
 	v := in.apply(n, f, args)
 	in.off = off
 	if off {
-		in.startedUnguarded(n, f, activity)
+		in.startedUnguarded(n, f, recordings)
 	}
 	return v
 }

@@ -58,6 +58,19 @@ var NumberTypes = set(`float int complex str bytes bool numbers.Number numbers.R
 // Typing begins the names of what stands for types in annotations.
 const Typing = "typing."
 
+// Spacing is how the arguments of a function say how many numbers it gives.
+type Spacing uint8
+
+// The ways to say how many numbers there are.
+const (
+	AsRange Spacing = iota + 1 // by where they begin and end, as range does
+	AsCount                    // by the third argument
+)
+
+// Spaced are functions that give numbers at even distances.
+var Spaced = map[string]Spacing{"range": AsRange, "torch.arange": AsRange, "numpy.arange": AsRange,
+	"torch.linspace": AsCount, "numpy.linspace": AsCount, "torch.logspace": AsCount, "numpy.logspace": AsCount}
+
 // Container is how a collection keeps its elements.
 type Container uint8
 
@@ -75,6 +88,10 @@ var Containers = map[string]Container{
 	"dict": Dict, "collections.OrderedDict": Dict, "collections.defaultdict": Dict,
 	"collections.Counter": Counter,
 }
+
+// CollectionArguments are how many arguments the methods take by which something
+// that was not seen is known to be a collection. A metric's append may take more.
+var CollectionArguments = map[string]int{"append": 1, "appendleft": 1, "extend": 1, "insert": 2}
 
 // ContainerEffect is what a method does to a collection.
 type ContainerEffect uint8

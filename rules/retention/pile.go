@@ -24,6 +24,14 @@ const (
 
 // PileKindOf is the kind of a pile.
 func PileKindOf(p flow.Pile) PileKind {
+	kind := kindOf(p)
+	if kind != NeverReset && p.Call != nil && p.Call.Module != p.Kept.Module {
+		return NoPile // an object of another file, in whose text it is
+	}
+	return kind
+}
+
+func kindOf(p flow.Pile) PileKind {
 	small := func(t flow.Piled) bool { return t.Part }
 	weights := func(t flow.Piled) bool { return t.Extent == flow.Weights }
 	switch {

@@ -139,3 +139,27 @@ class Lit(pl.LightningModule):
 
     def configure_optimizers(self):
         return torch.optim.Adam(self.parameters())
+
+
+class Pyramid(nn.Module):
+    """A tuple that grows from layer to layer, and is gone with the call."""
+
+    def __init__(self, blocks: nn.ModuleList):
+        super().__init__()
+        self.blocks = blocks
+
+    def forward(self, x):
+        levels = (x,)
+        for block in self.blocks:
+            x, more = block(x)
+            levels += more
+        return [level.sum() for level in levels]
+
+
+def with_a_pyramid(pyramid: Pyramid, loader, optimizer):
+    for x, _ in loader:
+        levels = pyramid(x)
+        loss = levels[-1]
+        optimizer.zero_grad()
+        loss.backward()
+        optimizer.step()

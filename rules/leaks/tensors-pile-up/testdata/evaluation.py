@@ -123,3 +123,11 @@ def generate_all(model, prompts, device):
     for prompt in prompts:
         texts.append(model.generate(prompt.to(device), max_new_tokens=64))  # want: GL201 hint values
     return texts
+
+
+@torch.no_grad()
+def with_each_pair(encoder: nn.Module, images, captions, device):
+    embedded = []
+    for image, _ in zip(images, captions):
+        embedded.append(encoder(image.to(device)))  # want: GL201 warning values
+    return embedded

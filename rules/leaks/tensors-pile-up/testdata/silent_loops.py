@@ -175,3 +175,14 @@ def written_by_a_thread(model: nn.Module, loader, device, write):
         done.put(model(x.to(device)))
     done.put(None)
     writer.join()
+
+
+@torch.no_grad()
+def with_each_adapter(encoder: nn.Module, images, adapters, device):
+    """As many images as there are adapters: whoever gives one gives a list of it."""
+    if not isinstance(images, list):
+        images = [images]
+    embedded = []
+    for image, adapter in zip(images, adapters):
+        embedded.append(adapter(encoder(image.to(device))))
+    return embedded
