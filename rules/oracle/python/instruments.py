@@ -223,7 +223,10 @@ def _later_half(data, length):
     also writes to what it has of its own."""
     iterable = isinstance(data, torch.utils.data.IterableDataset)
     half, before = length // 2, 0
-    for i, _ in enumerate(data if iterable else (data[i] for i in range(length))):
+    order = range(length)
+    if isinstance(data, torch.utils.data.Subset):
+        order = sorted(order, key=data.indices.__getitem__)  # or each half is all over the memory of the whole
+    for i, _ in enumerate(data if iterable else (data[i] for i in order)):
         if i == half:
             before = _private()
     return _private() - before, length - half
