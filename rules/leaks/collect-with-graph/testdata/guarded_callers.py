@@ -9,20 +9,20 @@ detailed = False
 class Pipeline:
     """One of the callers records graphs."""
 
-    def __init__(self, encoder: nn.Module):
-        self.encoder = encoder
+    def __init__(self, model: nn.Module):
+        self.model = model
 
-    def encode(self, images):
+    def encode(self, loader):
         encoded = []
-        for image in images:
-            encoded.append(self.encoder(image))  # want: GL102 error graph
+        for x, _ in loader:
+            encoded.append(self.model(x))  # want: GL102 error graph
         print(len(encoded))
 
     @torch.no_grad()
-    def show(self, images):
+    def show(self, loader):
         if detailed:
-            self.encode(images)
+            self.encode(loader)
 
-    def check(self, images):
+    def check(self, loader):
         if detailed:
-            self.encode(images)
+            self.encode(loader)
