@@ -213,7 +213,9 @@ func judgeFinding(f rules.Finding, at place, a answer) claim {
 			// It grows, and so it does with a copy stored: what is returned is the copy.
 			return claim{rule: f.Code, state: notMeasured, text: "what is returned keeps it as well"}
 		}
-		c.state = refuted
+		if !strings.Contains(e.Name, ".") { // a method by itself shows what is kept, or nothing
+			c.state = refuted
+		}
 		c.text += "; " + e.Name + ": " + why
 	}
 	c.text = strings.TrimPrefix(c.text, "; ")
@@ -333,7 +335,7 @@ func judgeFix(p program, e entry, label string, after measurement) claim {
 		if label == allFixes && e.Changes != "" {
 			c.state = meant
 		}
-	case after.Long != nil && grows(*after.Long) != "" && grows(*e.Long) == "":
+	case e.Grows == "" && after.Long != nil && grows(*after.Long) != "" && grows(*e.Long) == "":
 		c.state, c.text = refuted, c.text+grows(*after.Long)
 	}
 	return c
