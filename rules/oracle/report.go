@@ -26,6 +26,7 @@ type report struct {
 	rules   map[string]*tally
 	shown   map[string]shown // by the fixtures of each rule
 	refuted []string         // claims that do not hold
+	strange []string         // of programs that are not of this project
 	doubts  []string         // what is not claimed to hold: fixes that are not safe
 	notRun  []string
 	late    int // claims of runs that were stopped
@@ -105,6 +106,10 @@ func (r *report) show(v verdict) {
 func (r *report) note(c claim) {
 	switch c.state {
 	case refuted:
+		if strings.HasPrefix(c.text, "snippets/") { // which are not of this project
+			r.strange = append(r.strange, c.text)
+			return
+		}
 		r.refuted = append(r.refuted, c.text)
 	case notReached, notMeasured:
 		if strings.Contains(c.text, noEnd) {
@@ -131,6 +136,7 @@ func (r report) print(out io.Writer, verbose bool) {
 	}
 	sum.print(out, "all")
 	list(out, "not as claimed:", r.refuted)
+	list(out, "not as claimed, in programs beside the checkout:", r.strange)
 	list(out, "unsafe fixes that change something:", r.doubts)
 	if verbose {
 		list(out, "not known:", r.notRun)
