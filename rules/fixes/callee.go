@@ -102,6 +102,8 @@ func parameterFor(g flow.Growth, m *names.Module, function syntax.NodeID) string
 	case t.Kind(callee) == syntax.Identifier && t.Text(callee) == called:
 	case t.Kind(callee) == syntax.Identifier && called == "__call__":
 		position++
+	case called == "__init__" && callee >= 0 && lastName(t, callee)+".__init__" == qualifiedName(m.Tree, function):
+		position++
 	default:
 		return ""
 	}

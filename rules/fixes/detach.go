@@ -24,6 +24,8 @@ func Detach(p *rules.Pass, g flow.Growth) []rules.Fix {
 	u := uses{module: p.Module, view: newView(p, p.Module, g.Target.Module), target: g.Target, loop: g.Loop, collects: g.Collects && !g.ThroughCall}
 	if v, ok := storedParameter(g); ok && g.ThroughCall {
 		u.argument, u.call = &v, callAround(g.Kept)
+	} else if g.ThroughCall {
+		u.view.loses(g.Kept.Module, g.Kept.Node) // what else the call does with it is not known
 	}
 	what := source(g.Parts[0].Location)
 	if len(g.Parts) > 1 {
