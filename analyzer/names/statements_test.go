@@ -45,10 +45,7 @@ func TestClosure(t *testing.T) {
 					}
 				}
 			}
-			var want []string
-			for _, w := range strings.Split(tc.want, "|") {
-				want = append(want, w)
-			}
+			want := strings.Split(tc.want, "|")
 			require.Len(t, got, len(want), "%q", got)
 			for i := range want {
 				assert.True(t, strings.HasPrefix(got[i], want[i]), "%q", got)
