@@ -1,5 +1,6 @@
-// Bundles the extension into dist: the extension itself, the page of its views
-// with their styles, and what runs in a browser without a server.
+// Bundles the extension into dist: what runs when it is activated, the language
+// client, which is read once the server has been started, the page of its views
+// with their styles, and what runs in a browser, where there is no server.
 
 import { readFile } from 'node:fs/promises';
 import path from 'node:path';
@@ -65,6 +66,16 @@ const withoutUnusedFeatures = {
   },
 };
 
+/** Leaves the language client in a bundle of its own. */
+const clientApart = {
+  name: 'client-apart',
+  setup(build) {
+    build.onResolve({ filter: /^\.\/client$/ }, ({ kind }) =>
+      kind === 'dynamic-import' ? { path: './client.js', external: true } : undefined,
+    );
+  },
+};
+
 const common = {
   bundle: true,
   minify: true,
@@ -79,12 +90,22 @@ export async function build() {
   const results = await Promise.all([
     esbuild.build({
       ...common,
-      entryPoints: { extension: 'extension/src/extension.ts' },
+      entryPoints: { extension: 'extension/src/extension.ts', client: 'extension/src/client.ts' },
       platform: 'node',
       format: 'cjs',
       target: 'node20',
       external: ['vscode'],
-      plugins: [withoutUnusedFeatures],
+      plugins: [withoutUnusedFeatures, clientApart],
+      // The editor hands "vscode" to what require() loads.
+      supported: { 'dynamic-import': false },
+    }),
+    esbuild.build({
+      ...common,
+      entryPoints: { web: 'extension/src/web.ts' },
+      platform: 'browser',
+      format: 'cjs',
+      target: 'es2022',
+      external: ['vscode'],
     }),
     esbuild.build({
       ...common,

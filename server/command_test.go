@@ -62,6 +62,10 @@ func TestExplainReturnsThePageOfARuleOrAFailure(t *testing.T) {
 		require.NoError(t, json.Unmarshal(raw, &result))
 		assert.Contains(t, result.Markdown, want, topic)
 	}
+	raw, err := e.command("graphleak.explain", "", `"GL101"`)
+	require.NoError(t, err)
+	require.NoError(t, json.Unmarshal(raw, &result))
+	assert.Equal(t, []string{"GL102", "GL103", "GL104", "GL105", "memory.cuda-oom.graph-retained"}, result.Related)
 	for _, argument := range []string{`"GL999"`, `""`, `{}`} {
 		_, err := e.command("graphleak.explain", "", argument)
 		requireCode(t, jsonrpc2.InvalidParams, err)

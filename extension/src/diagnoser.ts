@@ -35,7 +35,7 @@ export class Diagnoser implements vscode.Disposable {
     }
     const result = await cancellable('Graphleak: diagnosing…', (token) => this.ask(source, token));
     if (result !== undefined) {
-      this.#panel.show({ source, result });
+      this.#panel.show({ source, result, places: result.suspects.map(nameOf) });
     }
   }
 
@@ -82,6 +82,11 @@ export class Diagnoser implements vscode.Disposable {
         break;
     }
   }
+}
+
+/** The name of a file to people: with its folder where the workspace has several. */
+function nameOf(address: string): string {
+  return vscode.workspace.asRelativePath(vscode.Uri.parse(address));
 }
 
 /** Where to show code and logs so that the panel stays in sight. */

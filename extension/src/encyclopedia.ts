@@ -1,7 +1,7 @@
 import * as vscode from 'vscode';
+import { linkedPage, pageScheme, pageUri, topicOf } from './page';
 import type { Server } from './server';
 
-const scheme = 'graphleak-page';
 const everyPage = 'list';
 const searchDelayMs = 150;
 
@@ -25,7 +25,7 @@ interface Entry extends vscode.QuickPickItem {
 /** The pages about rules and failures, shown as Markdown. They come from the server, so they need no network. */
 export class Encyclopedia implements vscode.TextDocumentContentProvider, vscode.Disposable {
   readonly #server: Server;
-  readonly #registration = vscode.workspace.registerTextDocumentContentProvider(scheme, this);
+  readonly #registration = vscode.workspace.registerTextDocumentContentProvider(pageScheme, this);
 
   constructor(server: Server) {
     this.#server = server;
@@ -44,9 +44,9 @@ export class Encyclopedia implements vscode.TextDocumentContentProvider, vscode.
   }
 
   async provideTextDocumentContent(uri: vscode.Uri, token: vscode.CancellationToken): Promise<string> {
-    const topic = uri.path.slice(1).replace(/\.md$/, '');
+    const topic = topicOf(uri);
     const { markdown } = await this.#server.execute<Explanation>('graphleak.explain', [topic], token);
-    return `\`${topic}\`\n\n${markdown}`; // its links lead to the files that pageUri makes up
+    return `\`${topic}\`\n\n${linkedPage(markdown)}\n`;
   }
 
   /** Lets the user choose a page, by its name, by words, or by pasting an error message. */
@@ -95,11 +95,6 @@ export class Encyclopedia implements vscode.TextDocumentContentProvider, vscode.
     const { topics = [] } = await this.#server.execute<Explanation>('graphleak.search', [text], token);
     return topics.map((topic) => ({ ...entry(topic), alwaysShow: true }));
   }
-}
-
-/** Where the page about a topic is in the editor. */
-export function pageUri(topic: string): vscode.Uri {
-  return vscode.Uri.from({ scheme, path: `/${topic}.md` });
 }
 
 function entry({ id, kind, title }: Topic): Entry {

@@ -30,8 +30,11 @@ export function activate(context: vscode.ExtensionContext): void {
   const report = (error: unknown) => {
     void reportFailure(error, output);
   };
-  const status = new Status();
   const running = new Server(output, context.extensionPath);
+  // Before anything else, as the process needs no more of the editor: it starts while the rest is registered.
+  startWithPython(running, context);
+  const status = new Status();
+  status.update(running.state);
   const diagnoser = new Diagnoser(running, context.extensionUri, report);
   const encyclopedia = new Encyclopedia(running);
   const terminals = new Terminals();
@@ -82,7 +85,6 @@ export function activate(context: vscode.ExtensionContext): void {
       { providedCodeActionKinds: [vscode.CodeActionKind.QuickFix] },
     ),
   );
-  startWithPython(running, context);
 }
 
 /** Starts the server with the first Python document. Commands that need it before start it too. */

@@ -1,15 +1,7 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import * as vscode from 'vscode';
-import {
-  CloseAction,
-  ErrorAction,
-  type ErrorHandler,
-  LanguageClient,
-  type LanguageClientOptions,
-  RevealOutputChannelOn,
-} from 'vscode-languageclient/node';
+import type { LanguageClient } from 'vscode-languageclient/node';
 import { BinaryError, findBinary } from './binary';
-import { pageUri } from './encyclopedia';
 import { describeExit, type ServerProcess, startProcess } from './process';
 import { RestartPolicy } from './restarts';
 
@@ -22,19 +14,6 @@ export type ServerState =
 
 const startTimeoutMs = 20_000;
 const stopTimeoutMs = 2_000;
-
-/**
- * The Python documents that the server is told about, and the files that
- * configure its checks. Schemes are listed because a selector without them also
- * matches terminals, output channels and the old side of a diff.
- */
-const documentSelector = [
-  ...['file', 'untitled', 'vscode-notebook-cell', 'vscode-remote', 'vscode-vfs', 'vsls'].map((scheme) => ({
-    language: 'python',
-    scheme,
-  })),
-  { scheme: 'file', pattern: '**/pyproject.toml' },
-];
 
 /**
  * Keeps one language server running.
@@ -248,6 +227,8 @@ class Session {
       throw new BinaryError(`The server ${binary} does not start: ${String(error)}`, configured !== '');
     });
 
+    // The process starts while the client, which is most of the extension's code, is read.
+    const { Client } = await import('./client');
     const client = new Client(server, output);
     const answered = client.start().then(
       () => undefined,
@@ -279,61 +260,6 @@ class Session {
     this.server.kill();
     await this.exited;
   }
-}
-
-/** A language client that leaves restarts and messages to its {@link Server}. */
-class Client extends LanguageClient {
-  constructor(server: ServerProcess, output: vscode.LogOutputChannel) {
-    const errorHandler: ErrorHandler = {
-      error: () => ({ action: ErrorAction.Continue, handled: true }),
-      closed: () => ({
-        action: CloseAction.DoNotRestart,
-        handled: true,
-        message: 'The connection to the server closed',
-      }),
-    };
-    const options: LanguageClientOptions = {
-      documentSelector,
-      outputChannel: output,
-      revealOutputChannelOn: RevealOutputChannelOn.Never,
-      errorHandler,
-      initializationFailedHandler: () => false,
-      middleware: {
-        handleDiagnostics: (uri, diagnostics, next) => {
-          next(uri, diagnostics.map(linkedToPage));
-        },
-        provideDiagnostics: async (document, previous, token, next) => {
-          const report = await next(document, previous, token);
-          return report && 'items' in report ? { ...report, items: report.items.map(linkedToPage) } : report;
-        },
-        provideWorkspaceDiagnostics: (known, token, reporter, next) =>
-          next(known, token, (chunk) => {
-            reporter(
-              chunk && {
-                items: chunk.items.map((report) =>
-                  'items' in report ? { ...report, items: report.items.map(linkedToPage) } : report,
-                ),
-              },
-            );
-          }),
-      },
-    };
-    super('graphleak', 'Graphleak', () => Promise.resolve({ reader: server.stdout, writer: server.stdin }), options);
-  }
-
-  // The base class raises a notification of its own for some errors.
-  override error(message: string, data?: unknown): void {
-    super.error(message, data, false);
-  }
-}
-
-/** Has the code of a finding lead to the page about its rule in the editor, which needs no network. */
-function linkedToPage(diagnostic: vscode.Diagnostic): vscode.Diagnostic {
-  if (typeof diagnostic.code === 'object') {
-    const { value } = diagnostic.code;
-    diagnostic.code = { value, target: pageUri(String(value)) };
-  }
-  return diagnostic;
 }
 
 /** Rejects when the signal is raised, and never resolves. */

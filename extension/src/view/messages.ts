@@ -4,6 +4,8 @@ import type { DiagnoseResult, Source } from '../diagnosis';
 export interface Model {
   readonly source: Source;
   readonly result: DiagnoseResult;
+  /** The names of the files of the suspects, in their order. */
+  readonly places: readonly string[];
 }
 
 /** From the extension to the page. */

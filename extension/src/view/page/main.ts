@@ -15,7 +15,7 @@ function render(state: State): void {
   const main = document.querySelector('main');
   const parts = [
     header(model),
-    suspects(diagnosis),
+    suspects(model),
     memory(diagnosis),
     growth(diagnosis),
     timeline(diagnosis),

@@ -1,17 +1,20 @@
-import type { Diagnosis, Suspect } from '../../diagnosis';
+import type { Suspect } from '../../diagnosis';
+import type { Model } from '../messages';
 import { h, link, prose, section } from './dom';
 import { request } from './host';
 
 /** The findings in the user's code that may be the cause, each with its fix. */
-export function suspects({ suspects }: Diagnosis): HTMLElement | undefined {
-  const list = suspects.length === 0 ? undefined : h('ol', { class: 'cards' }, ...suspects.map(card));
+export function suspects({ result, places }: Model): HTMLElement | undefined {
+  const { suspects } = result.diagnosis;
+  const cards = suspects.map((suspect, index) => card(suspect, index, places[index] ?? suspect.path));
+  const list = suspects.length === 0 ? undefined : h('ol', { class: 'cards' }, ...cards);
   return section('suspects', 'Suspects in your code', list);
 }
 
-function card(suspect: Suspect, index: number): HTMLElement {
+function card(suspect: Suspect, index: number, file: string): HTMLElement {
   const { code, message, why, fixes = [] } = suspect;
   const [fix] = fixes;
-  const where = placeOf(suspect);
+  const where = placeOf(suspect, file);
   return h(
     'li',
     {},
@@ -51,6 +54,6 @@ function ruleLink(code: string): HTMLElement {
   });
 }
 
-function placeOf({ path, cell, range: { start } }: Suspect): string {
-  return cell === undefined ? `${path}:${start.line}` : `${path}, cell ${cell}, line ${start.line}`;
+function placeOf({ cell, range: { start } }: Suspect, file: string): string {
+  return cell === undefined ? `${file}:${start.line}` : `${file}, cell ${cell}, line ${start.line}`;
 }
