@@ -25,5 +25,8 @@ export function linkedPage(markdown: string): string {
 
 /** The topic of the page at a relative address: a page has the name of its topic, or lies in a folder that has it. */
 function topicAt(target: string): string {
-  return target.replace(/#.*$/, '').replace(/(?:\/doc)?\.md$/, '').replace(/^.*\//, '');
+  return target
+    .replace(/#.*$/, '')
+    .replace(/(?:\/doc)?\.md$/, '')
+    .replace(/^.*\//, '');
 }

@@ -6,6 +6,8 @@ import { DiagnosisView } from './view';
 
 const log = 'crash.log';
 const title = /CUDA out of memory because memory of every step is kept/;
+/** A log whose diagnosis has a command to verify it with. */
+export const twice = 'testdata/logs/autograd.backward-twice/hidden-state-plain.txt';
 // What the evaluation of the example keeps until the GPU is full.
 const leak = 'val_loss += criterion(logits, labels)';
 
@@ -70,6 +72,24 @@ export function diagnoses(editor: UseEditor): void {
         return text.includes('# CUDA out of memory') && text;
       });
       assert.match(copied, /train\.py:\d+:\d+ GL101/);
+    });
+
+    scenario('runs its command in a terminal, once the user has seen it', editor, async (editor) => {
+      const view = await diagnoseLog(editor, 'twice.log', /twice|second time/i);
+      const asked = editor.page.locator('.quick-input-widget:visible', { hasText: 'Run in a terminal' });
+      await view.button('Run in terminal…').click();
+      await asked.waitFor();
+      assert.match(await asked.locator('input').inputValue(), /^python /);
+      await editor.page.keyboard.press('Escape');
+      await asked.waitFor({ state: 'hidden' });
+      assert.equal(await editor.page.locator('.terminal-wrapper:visible').count(), 0);
+      await view.button('Run in terminal…').click();
+      await asked.locator('input').fill('echo it "has run"');
+      await editor.screenshot('run-in-terminal');
+      await editor.page.keyboard.press('Enter');
+      await editor.page.locator('.terminal-wrapper.active .xterm-screen').first().waitFor();
+      await until('its output', () => editor.terminalShows('it has run'));
+      await editor.run('Terminal: Kill All Terminals');
     });
 
     scenario('is refused for an empty editor, in words', editor, async (editor) => {

@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import { describe } from 'node:test';
+import { diagnoseLog } from './diagnosis';
 import { until } from './editor';
 import { documentedScreenshot, scenario, type UseEditor } from './scenario';
 
@@ -18,6 +19,20 @@ export function leaks(editor: UseEditor): void {
       assert.match(text, /total_loss/);
       assert.match(text, /graph/);
       await documentedScreenshot(editor, 'editor');
+    });
+
+    scenario('is seen beside what it has led to', editor, async (editor) => {
+      const view = await diagnoseLog(editor);
+      await view.button('train.py:32').click();
+      await editor.waitForSquiggle(leak, 'loss');
+      await editor.page.setViewportSize({ width: 1120, height: 700 });
+      await editor.run('View: Close Primary Side Bar');
+      await editor.clickLine('import argparse');
+      const hover = await editor.hover(leak, 'loss');
+      await hover.getByText('each iteration of this loop adds to it').waitFor();
+      await documentedScreenshot(editor, 'overview', { fine: true });
+      await editor.page.setViewportSize({ width: 1280, height: 800 });
+      await editor.run('View: Toggle Primary Side Bar Visibility');
     });
 
     scenario('is gone after its quick fix, and nothing else has changed', editor, async (editor) => {

@@ -27,8 +27,8 @@ export function scenario(name: string, editor: UseEditor, test: (editor: Editor)
  * Takes a picture. Those of the documentation are copied to docs/images when
  * asked for, because they change a little with each version of the editor.
  */
-export async function documentedScreenshot(editor: Editor, name: string): Promise<void> {
-  const file = await editor.screenshot(name);
+export async function documentedScreenshot(editor: Editor, name: string, { fine = false } = {}): Promise<void> {
+  const file = fine ? await editor.fineScreenshot(name) : await editor.screenshot(name);
   if (process.env['UPDATE_SCREENSHOTS'] !== undefined) {
     const documentation = 'docs/images';
     await mkdir(documentation, { recursive: true });

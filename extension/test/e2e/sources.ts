@@ -85,6 +85,18 @@ export function sources(editor: UseEditor): void {
       await view.waitFor(leak);
     });
 
+    scenario('from a failed command without an offer, when that is turned off', editor, async (editor) => {
+      await editor.configure({ 'graphleak.terminal.offerDiagnosis': false });
+      await editor.open('train.py');
+      await editor.waitForStatus(/Graphleak is ready/);
+      await editor.terminal('cat crash.log; (exit 3)');
+      await until('the output', () => editor.terminalShows('OutOfMemoryError'));
+      await editor.run('Graphleak: Diagnose Last Failed Command');
+      await new DiagnosisView(editor).waitFor(leak);
+      assert.equal(await editor.page.locator('.statusbar-item[id="graphleak.graphleak.offer"]:visible').count(), 0);
+      await editor.configure({});
+    });
+
     scenario('from what is selected in a terminal, and the clipboard stays', editor, async (editor) => {
       await editor.copy('what the user has copied');
       await editor.terminal('clear; cat crash.log');

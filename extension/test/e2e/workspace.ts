@@ -10,11 +10,13 @@ export function workspace(editor: UseEditor): void {
       await editor.run('Graphleak: Check All Files of the Workspace');
       const row = (text: string) => editor.page.locator('.part.sidebar .monaco-list-row', { hasText: text }).first();
       await row('GPU memory that grows').waitFor();
-      await documentedScreenshot(editor, 'overview');
       await editor.waitForStatus(/\d findings/);
       await row('train.py:32').click();
       await editor.page.locator('.tab.active[data-resource-name="train.py"]').waitFor();
       await editor.waitForPosition(32);
+      await editor.roomFor('Memory Findings');
+      await documentedScreenshot(editor, 'findings');
+      await editor.roomFor('Folders');
     });
 
     scenario('has all its safe fixes applied, after a preview', editor, async (editor) => {
@@ -38,6 +40,10 @@ export function workspace(editor: UseEditor): void {
         return text !== before && text;
       });
       assert.match(after, /total_loss \+= loss\.detach\(\)/);
+      // The notebook has not been opened.
+      await until('the fixes in the notebook', async () =>
+        (await editor.read('train.ipynb')).includes('total_loss += loss.detach()'),
+      );
     });
 
     scenario('has a page about each failure, found by its message', editor, async (editor) => {
@@ -61,6 +67,12 @@ export function workspace(editor: UseEditor): void {
       await hover.locator('a.code-link', { hasText: 'GL101' }).first().click();
       await editor.preview.getByRole('heading', { level: 1 }).waitFor();
       assert.match(await editor.preview.locator('body').innerText(), /GL101/);
+      // One page leads to the next, in the editor.
+      await editor.preview.getByRole('link', { name: 'memory.cuda-oom.graph-retained' }).click();
+      await editor.preview.getByRole('heading', { name: /something keeps the memory of every step/ }).waitFor();
+      await editor.preview.getByRole('link', { name: 'GL102', exact: true }).click();
+      await editor.preview.getByRole('heading', { name: 'Related' }).waitFor();
+      await until('the page about GL102', async () => (await editor.preview.locator('body').innerText()).startsWith("GL102"));
     });
   });
 }
