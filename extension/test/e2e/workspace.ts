@@ -72,7 +72,9 @@ export function workspace(editor: UseEditor): void {
       await editor.preview.getByRole('heading', { name: /something keeps the memory of every step/ }).waitFor();
       await editor.preview.getByRole('link', { name: 'GL102', exact: true }).click();
       await editor.preview.getByRole('heading', { name: 'Related' }).waitFor();
-      await until('the page about GL102', async () => (await editor.preview.locator('body').innerText()).startsWith("GL102"));
+      await until('the page about GL102', async () =>
+        (await editor.preview.locator('body').innerText()).startsWith('GL102'),
+      );
     });
   });
 }
