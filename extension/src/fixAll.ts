@@ -5,8 +5,8 @@ import { cancellable } from './progress';
 const fixAllKind = vscode.CodeActionKind.SourceFixAll.append('graphleak');
 
 /**
- * Applies the safe fixes of all findings that are known, after the user has seen
- * them. The server makes the edits for the text of each file as it is now.
+ * Applies the safe fixes of all findings that are known, but those in closed
+ * notebooks, after the user has seen them. The server makes the edits for the text of each file as it is now.
  */
 export async function fixAllSafe(): Promise<void> {
   const files = new Map(
@@ -59,26 +59,17 @@ async function collect(files: readonly vscode.Uri[], token: vscode.CancellationT
   return all;
 }
 
-/** A text document, or the first Python cell of a notebook. */
+/** A text document, or the first Python cell of a notebook that is open. */
 async function documentOf(
   uri: vscode.Uri,
 ): Promise<{ readonly text: vscode.TextDocument; readonly notebook?: vscode.NotebookDocument } | undefined> {
-  const notebook = await notebookOf(uri);
+  const notebook = vscode.workspace.notebookDocuments.find((open) =>
+    open.getCells().some(({ document }) => document.uri.toString() === uri.toString()),
+  );
   if (notebook === undefined) {
-    return { text: await vscode.workspace.openTextDocument(uri) };
+    // The findings of a closed notebook are in its JSON, which is no text to edit.
+    return uri.path.endsWith('.ipynb') ? undefined : { text: await vscode.workspace.openTextDocument(uri) };
   }
   const cell = notebook.getCells().find(({ document }) => document.languageId === 'python');
   return cell && { text: cell.document, notebook };
-}
-
-/**
- * The notebook that an address is about: that of a cell, or that of the file.
- * The findings of a closed notebook are in its JSON, which is no text to edit:
- * it is read like one that is open, so that the server knows its cells.
- */
-async function notebookOf(uri: vscode.Uri): Promise<vscode.NotebookDocument | undefined> {
-  const open = vscode.workspace.notebookDocuments.find((notebook) =>
-    notebook.getCells().some(({ document }) => document.uri.toString() === uri.toString()),
-  );
-  return open ?? (uri.path.endsWith('.ipynb') ? vscode.workspace.openNotebookDocument(uri) : undefined);
 }

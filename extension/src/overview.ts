@@ -89,7 +89,9 @@ function findingItem({ uri, diagnostic }: Finding): vscode.TreeItem {
   const { line } = diagnostic.range.start;
   const file = vscode.workspace.asRelativePath(uri);
   const [sentence = ''] = diagnostic.message.split(/(?<=[.:]) /);
-  const item = new vscode.TreeItem(`${path.posix.basename(uri.path)}:${line + 1}`);
+  // Several folders often have files of the same name.
+  const several = (vscode.workspace.workspaceFolders?.length ?? 0) > 1;
+  const item = new vscode.TreeItem(`${several ? file : path.posix.basename(uri.path)}:${line + 1}`);
   item.description = `${codeOf(diagnostic)} ${sentence.replaceAll('`', '')}`;
   item.tooltip = new vscode.MarkdownString(`${file}:${line + 1}\n\n${diagnostic.message}`);
   item.iconPath = severityIcon(diagnostic.severity);

@@ -75,7 +75,7 @@ export function diagnoses(editor: UseEditor): void {
     });
 
     scenario('runs its command in a terminal, once the user has seen it', editor, async (editor) => {
-      const view = await diagnoseLog(editor, 'twice.log', /twice|second time/i);
+      const view = await diagnoseLog(editor, 'twice.log', /A backward ran/);
       const asked = editor.page.locator('.quick-input-widget:visible', { hasText: 'Run in a terminal' });
       await view.button('Run in terminal…').click();
       await asked.waitFor();

@@ -114,11 +114,14 @@ export class Editor {
     await this.filesAreListed();
   }
 
-  private filesAreListed(page = this.page): Promise<void> {
-    return page
-      .locator('.explorer-folders-view .monaco-list-row')
-      .first()
-      .waitFor({ timeout: 3 * waitMs });
+  /** Waits until a window lists its files, and knows the extension. */
+  private async filesAreListed(page = this.page): Promise<void> {
+    for (const part of ['.explorer-folders-view .monaco-list-row', '.pane-header[aria-label^="Memory Findings"]']) {
+      await page
+        .locator(part)
+        .first()
+        .waitFor({ timeout: 3 * waitMs });
+    }
   }
 
   /** Waits for the window that an action opens, and lets it be used in the same way as this one. */

@@ -25,14 +25,17 @@ export function leaks(editor: UseEditor): void {
       const view = await diagnoseLog(editor);
       await view.button('train.py:32').click();
       await editor.waitForSquiggle(leak, 'loss');
-      await editor.page.setViewportSize({ width: 1120, height: 700 });
       await editor.run('View: Close Primary Side Bar');
-      await editor.clickLine('import argparse');
-      const hover = await editor.hover(leak, 'loss');
-      await hover.getByText('each iteration of this loop adds to it').waitFor();
-      await documentedScreenshot(editor, 'overview', { fine: true });
-      await editor.page.setViewportSize({ width: 1280, height: 800 });
-      await editor.run('View: Toggle Primary Side Bar Visibility');
+      await editor.page.setViewportSize({ width: 1120, height: 700 });
+      try {
+        await editor.clickLine('optimizer.step()');
+        const hover = await editor.hover(leak, 'loss');
+        await hover.getByText('each iteration of this loop adds to it').waitFor();
+        await documentedScreenshot(editor, 'overview', { fine: true });
+      } finally {
+        await editor.page.setViewportSize({ width: 1280, height: 800 });
+        await editor.run('View: Toggle Primary Side Bar Visibility');
+      }
     });
 
     scenario('is gone after its quick fix, and nothing else has changed', editor, async (editor) => {

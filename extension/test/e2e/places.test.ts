@@ -5,7 +5,6 @@ import { after, before, describe } from 'node:test';
 import { diagnoseLog, twice } from './diagnosis';
 import { Editor, until } from './editor';
 import { scenario } from './scenario';
-import { DiagnosisView } from './view';
 
 const leak = 'total_loss += loss';
 
@@ -36,7 +35,7 @@ describe('Graphleak in VS Code, elsewhere', () => {
       await editor.waitForStatus(/4 findings/);
       await editor.waitForSquiggle(leak, 'loss');
       assert.equal((await editor.serverPids()).length, 1);
-      const view = await diagnoseLog(editor, 'twice.log', /twice|second time/i);
+      const view = await diagnoseLog(editor, 'twice.log', /A backward ran/);
       await view.button('Run in terminal…').click();
       await editor.notification(/runs no commands in a workspace that is not trusted/);
       await editor.screenshot('untrusted');
@@ -53,29 +52,6 @@ describe('Graphleak in VS Code, elsewhere', () => {
     await editor.page.locator('.workspace-trust-editor').getByRole('button', { name: 'Trust', exact: true }).click();
     await editor.notification(/The server \/no\/such\/graphleak, set as graphleak\.path, does not exist/);
     await rm(path.join(editor.workspace, '.vscode'), { recursive: true });
-  });
-
-  scenario('a workspace of several folders is one, and each finding says where it is', use, async (editor) => {
-    const other = path.join(path.dirname(editor.workspace), 'other');
-    await cp('testdata/example', other, { recursive: true });
-    const both = path.join(path.dirname(editor.workspace), 'both.code-workspace');
-    await writeFile(both, JSON.stringify({ folders: [{ path: 'example' }, { path: 'other' }] }));
-    await editor.visit({ workspace: both });
-    await editor.run('Graphleak: Check All Files of the Workspace');
-    await editor.waitForStatus(/8 findings/);
-    const rows = editor.page.locator('.part.sidebar .monaco-list-row');
-    await rows.filter({ hasText: 'example/train.py:32' }).waitFor();
-    await rows.filter({ hasText: 'other/train.py:32' }).click();
-    await editor.waitForPosition(32);
-    await editor.page.locator('.tab.active[title*="other"], .tab.active[aria-label*="other"]').first().waitFor();
-    await editor.copy(
-      `Traceback (most recent call last):\n  File "${other}/train.py", line 31, in evaluate\n    logits = model(images)\n${outOfMemory}`,
-    );
-    await editor.run('Graphleak: Diagnose Clipboard');
-    const view = new DiagnosisView(editor);
-    await view.waitFor(/CUDA out of memory/);
-    await view.button(/^other\/train\.py:32$/).waitFor();
-    await editor.screenshot('several-folders');
   });
 
   scenario('in a browser alone it says what is missing', use, async (editor) => {
@@ -97,10 +73,6 @@ describe('Graphleak in VS Code, elsewhere', () => {
     await editor.page.locator('.welcome-view', { hasText: 'Nothing is checked here' }).waitFor();
   });
 });
-
-const outOfMemory =
-  'torch.cuda.OutOfMemoryError: CUDA out of memory. Tried to allocate 196.00 MiB. GPU 0 has a total capacity of 23.64 GiB of which 104.81 MiB is free. ' +
-  'Including non-PyTorch memory, this process has 23.53 GiB memory in use. Of the allocated memory 23.05 GiB is allocated by PyTorch, and 43.62 MiB is reserved by PyTorch but unallocated.\n';
 
 /** Copies the example, with settings that start another server. */
 async function fillWorkspace(workspace: string): Promise<void> {
