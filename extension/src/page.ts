@@ -13,13 +13,16 @@ export function topicOf({ path }: vscode.Uri): string {
   return path.slice(1).replace(/\.md$/, '');
 }
 
-/** A page whose links lead to other pages in the editor. */
+/**
+ * A page whose links lead to other pages in the editor. They are relative: the
+ * preview of Markdown follows no other scheme than those of the web.
+ */
 export function linkedPage(markdown: string): string {
   return (
     markdown
       .trim()
       // An address without a scheme is that of a page beside this one.
-      .replaceAll(/(?<=\]\()(?![a-z][a-z0-9+.-]*:|#)[^)\s]+(?=\))/gi, (target) => pageUri(topicAt(target)).toString())
+      .replaceAll(/(?<=\]\()(?![a-z][a-z0-9+.-]*:|#)[^)\s]+(?=\))/gi, (target) => `${topicAt(target)}.md`)
   );
 }
 

@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import { cp, readFile, rm, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { after, before, describe, it } from 'node:test';
+import { company } from './company';
 import { diagnoses, twice } from './diagnosis';
 import { Editor } from './editor';
 import { leaks } from './leaks';
@@ -37,6 +38,7 @@ describe('Graphleak in VS Code', () => {
   sources(use);
   workspace(use);
   notebooks(use);
+  company(use);
   supervision(use);
 
   it('activates without making the editor wait', async (test) => {

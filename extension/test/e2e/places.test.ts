@@ -5,6 +5,7 @@ import { after, before, describe } from 'node:test';
 import { diagnoseLog, twice } from './diagnosis';
 import { Editor, until } from './editor';
 import { scenario } from './scenario';
+import { DiagnosisView } from './view';
 
 const leak = 'total_loss += loss';
 
@@ -54,6 +55,28 @@ describe('Graphleak in VS Code, elsewhere', () => {
     await rm(path.join(editor.workspace, '.vscode'), { recursive: true });
   });
 
+  scenario('a workspace of several folders is one, and each finding says where it is', use, async (editor) => {
+    const other = path.join(path.dirname(editor.workspace), 'other');
+    await cp('testdata/example', other, { recursive: true });
+    const both = path.join(path.dirname(editor.workspace), 'both.code-workspace');
+    await writeFile(both, JSON.stringify({ folders: [{ path: 'example' }, { path: 'other' }] }));
+    await editor.visit({ workspace: both });
+    await editor.run('Graphleak: Check All Files of the Workspace');
+    await editor.waitForStatus(/8 findings/);
+    const rows = editor.page.locator('.part.sidebar .monaco-list-row');
+    await rows.filter({ hasText: 'example/train.py:32' }).waitFor();
+    await rows.filter({ hasText: 'other/train.py:32' }).click();
+    await editor.waitForPosition(32);
+    await editor.copy(
+      `Traceback (most recent call last):\n  File "${other}/train.py", line 31, in evaluate\n    logits = model(images)\n${outOfMemory}`,
+    );
+    await editor.run('Graphleak: Diagnose Clipboard');
+    const view = new DiagnosisView(editor);
+    await view.waitFor(/CUDA out of memory/);
+    await view.button(/^other\/train\.py:32$/).waitFor();
+    await editor.screenshot('several-folders');
+  });
+
   scenario('in a browser alone it says what is missing', use, async (editor) => {
     // The editor then runs the extension in the browser, as without a machine behind it.
     await editor.configureUser({ 'remote.extensionKind': { 'graphleak.graphleak': ['web'] } });
@@ -73,6 +96,10 @@ describe('Graphleak in VS Code, elsewhere', () => {
     await editor.page.locator('.welcome-view', { hasText: 'Nothing is checked here' }).waitFor();
   });
 });
+
+const outOfMemory =
+  'torch.cuda.OutOfMemoryError: CUDA out of memory. Tried to allocate 196.00 MiB. GPU 0 has a total capacity of 23.64 GiB of which 104.81 MiB is free. ' +
+  'Including non-PyTorch memory, this process has 23.53 GiB memory in use. Of the allocated memory 23.05 GiB is allocated by PyTorch, and 43.62 MiB is reserved by PyTorch but unallocated.\n';
 
 /** Copies the example, with settings that start another server. */
 async function fillWorkspace(workspace: string): Promise<void> {

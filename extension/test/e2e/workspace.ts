@@ -63,7 +63,9 @@ export function workspace(editor: UseEditor): void {
       await hover.locator('a.code-link', { hasText: 'GL101' }).first().click();
       await editor.preview.getByRole('heading', { level: 1 }).waitFor();
       assert.match(await editor.preview.locator('body').innerText(), /GL101/);
-      await editor.preview.getByText('a container keeps the graph of every entry').waitFor();
+      // One page leads to the next, in the editor.
+      await editor.preview.getByRole('link', { name: 'GL102', exact: true }).click();
+      await editor.preview.getByRole('heading', { name: /container keeps the graph/ }).waitFor();
     });
   });
 }
