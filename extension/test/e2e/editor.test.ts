@@ -10,6 +10,7 @@ import { notebooks } from './notebook';
 import { sources } from './sources';
 import { supervision } from './supervision';
 import { viewing } from './viewing';
+import { welcome } from './welcome';
 import { workspace } from './workspace';
 
 describe('Graphleak in VS Code', () => {
@@ -39,6 +40,7 @@ describe('Graphleak in VS Code', () => {
   workspace(use);
   notebooks(use);
   company(use);
+  welcome(use);
   supervision(use);
 
   it('activates without making the editor wait', async (test) => {
