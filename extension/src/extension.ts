@@ -74,7 +74,7 @@ export function activate(context: vscode.ExtensionContext): void {
       explain(codeOf(diagnostic)),
     ),
     vscode.commands.registerCommand('graphleak.scanWorkspace', () => scanWorkspace(running).catch(report)),
-    vscode.commands.registerCommand('graphleak.fixAllSafe', () => fixAllSafe().catch(report)),
+    vscode.commands.registerCommand('graphleak.fixAllSafe', () => fixAllSafe(running).catch(report)),
     vscode.commands.registerCommand('graphleak.openExample', () => openExample(context).catch(report)),
     // What the server's code actions call.
     vscode.commands.registerCommand('graphleak.openPage', explain),

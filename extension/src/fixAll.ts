@@ -1,21 +1,23 @@
 import * as vscode from 'vscode';
 import { allFindings, hasSafeFix } from './overview';
 import { cancellable } from './progress';
+import type { Server } from './server';
 
-const fixAllKind = vscode.CodeActionKind.SourceFixAll.append('graphleak');
+const label = 'Apply the safe fixes (Graphleak)';
 
 /**
- * Applies the safe fixes of all findings that are known, but those in closed
- * notebooks, after the user has seen them. The server makes the edits for the text of each file as it is now.
+ * Applies the safe fixes of all findings that are known, after the user has seen
+ * them. The server makes the edits for the text of each file as it is now.
  */
-export async function fixAllSafe(): Promise<void> {
+export async function fixAllSafe(server: Server): Promise<void> {
   const files = new Map(
     allFindings()
       .filter(hasSafeFix)
       .map(({ uri }) => [uri.toString(), uri] as const),
   );
+  const closed = new Set<vscode.NotebookDocument>();
   const edit = await cancellable('Graphleak: collecting the safe fixes…', (token) =>
-    collect([...files.values()], token),
+    collect(server, [...files.values()], closed, token),
   );
   if (edit === undefined) {
     return;
@@ -25,51 +27,53 @@ export async function fixAllSafe(): Promise<void> {
     return;
   }
   await vscode.workspace.applyEdit(edit, { isRefactoring: true });
+  // No editor shows that they have changed.
+  await Promise.all([...closed].filter(({ isDirty }) => isDirty).map((notebook) => notebook.save()));
 }
 
-async function collect(files: readonly vscode.Uri[], token: vscode.CancellationToken): Promise<vscode.WorkspaceEdit> {
+/** Collects the fixes of files, and the notebooks among them that were closed. */
+async function collect(
+  server: Server,
+  files: readonly vscode.Uri[],
+  closed: Set<vscode.NotebookDocument>,
+  token: vscode.CancellationToken,
+): Promise<vscode.WorkspaceEdit> {
   const all = new vscode.WorkspaceEdit();
   const done = new Set<string>();
   for (const file of files) {
     if (token.isCancellationRequested) {
       break;
     }
-    const document = await documentOf(file);
+    const open = notebookWith(file);
+    // The findings of a closed notebook are in its JSON. The server has its cells once it is read.
+    const notebook =
+      open ?? (file.path.endsWith('.ipynb') ? await vscode.workspace.openNotebookDocument(file) : undefined);
     // The cells of a notebook are fixed together.
-    const whole = document?.notebook?.uri.toString() ?? file.toString();
+    const whole = (notebook?.uri ?? file).toString();
+    const document =
+      notebook === undefined
+        ? await vscode.workspace.openTextDocument(file)
+        : notebook.getCells().find(({ document }) => document.languageId === 'python')?.document;
     if (document === undefined || done.has(whole)) {
       continue;
     }
     done.add(whole);
-    const actions = await vscode.commands.executeCommand<vscode.CodeAction[]>(
-      'vscode.executeCodeActionProvider',
-      document.text.uri,
-      new vscode.Range(0, 0, document.text.lineCount, 0),
-      fixAllKind.value,
-      1,
-    );
-    for (const { edit, title } of actions) {
-      for (const [uri, edits] of edit?.entries() ?? []) {
-        for (const { range, newText } of edits) {
-          all.replace(uri, range, newText, { label: title, needsConfirmation: true });
-        }
+    if (notebook !== undefined && open === undefined) {
+      closed.add(notebook);
+    }
+    const fixes = await server.safeFixes(document, token);
+    for (const [uri, edits] of fixes.entries()) {
+      for (const { range, newText } of edits) {
+        all.replace(uri, range, newText, { label, needsConfirmation: true });
       }
     }
   }
   return all;
 }
 
-/** A text document, or the first Python cell of a notebook that is open. */
-async function documentOf(
-  uri: vscode.Uri,
-): Promise<{ readonly text: vscode.TextDocument; readonly notebook?: vscode.NotebookDocument } | undefined> {
-  const notebook = vscode.workspace.notebookDocuments.find((open) =>
-    open.getCells().some(({ document }) => document.uri.toString() === uri.toString()),
+/** The open notebook that has a cell. */
+function notebookWith(cell: vscode.Uri): vscode.NotebookDocument | undefined {
+  return vscode.workspace.notebookDocuments.find((notebook) =>
+    notebook.getCells().some(({ document }) => document.uri.toString() === cell.toString()),
   );
-  if (notebook === undefined) {
-    // The findings of a closed notebook are in its JSON, which is no text to edit.
-    return uri.path.endsWith('.ipynb') ? undefined : { text: await vscode.workspace.openTextDocument(uri) };
-  }
-  const cell = notebook.getCells().find(({ document }) => document.languageId === 'python');
-  return cell && { text: cell.document, notebook };
 }

@@ -1,6 +1,6 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import * as vscode from 'vscode';
-import type { LanguageClient } from 'vscode-languageclient/node';
+import type { CodeAction, LanguageClient } from 'vscode-languageclient/node';
 import { BinaryError, findBinary } from './binary';
 import { describeExit, type ServerProcess, startProcess } from './process';
 import { RestartPolicy } from './restarts';
@@ -91,6 +91,22 @@ export class Server implements vscode.Disposable {
   async execute<Result>(command: string, args: unknown[], token: vscode.CancellationToken): Promise<Result> {
     const client = await this.#ready(token);
     return client.sendRequest<Result>('workspace/executeCommand', { command, arguments: args }, token);
+  }
+
+  /** The safe fixes of a document, whether or not the editor shows it. Those of a cell are those of its notebook. */
+  async safeFixes(document: vscode.TextDocument, token: vscode.CancellationToken): Promise<vscode.WorkspaceEdit> {
+    const client = await this.#ready(token);
+    const question = {
+      textDocument: { uri: client.code2ProtocolConverter.asUri(document.uri) },
+      range: { start: { line: 0, character: 0 }, end: { line: document.lineCount, character: 0 } },
+      context: { diagnostics: [], only: ['source.fixAll.graphleak'] },
+    };
+    const [action] = (await client.sendRequest<CodeAction[] | null>('textDocument/codeAction', question, token)) ?? [];
+    const { edit } =
+      action === undefined || action.edit !== undefined
+        ? (action ?? {})
+        : await client.sendRequest<CodeAction>('codeAction/resolve', action, token);
+    return (await client.protocol2CodeConverter.asWorkspaceEdit(edit, token)) ?? new vscode.WorkspaceEdit();
   }
 
   async #ready(token: vscode.CancellationToken): Promise<LanguageClient> {

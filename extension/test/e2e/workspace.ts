@@ -40,6 +40,10 @@ export function workspace(editor: UseEditor): void {
         return text !== before && text;
       });
       assert.match(after, /total_loss \+= loss\.detach\(\)/);
+      // The notebook has not been opened.
+      await until('the fixes in the notebook', async () =>
+        (await editor.read('train.ipynb')).includes('total_loss += loss.detach()'),
+      );
     });
 
     scenario('has a page about each failure, found by its message', editor, async (editor) => {
