@@ -133,8 +133,10 @@ func (p *program) share(layout *group) {
 	}
 	p.shares = make([]bool, len(all))
 	from := doing
+	p.closures = make([][]int, len(all))
 	for i := range all {
-		if closure := p.main.Closure(i); slices.ContainsFunc(closure, func(j int) bool { return state[j] }) {
+		p.closures[i] = p.main.Closure(i)
+		if slices.ContainsFunc(p.closures[i], func(j int) bool { return state[j] }) {
 			p.shares[i] = true
 			from = append(from, i)
 		}

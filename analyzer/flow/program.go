@@ -87,10 +87,11 @@ type program struct {
 	order int // counts the tasks that ran
 	// common is the group of what the module does and of the definitions that share
 	// its state; apart are the others, by the statement that they are about.
-	common *group
-	apart  map[int]*group
-	shares []bool        // which statements belong to common
-	known  map[task]bool // the tasks that the definitions make, whatever the module does
+	common   *group
+	apart    map[int]*group
+	shares   []bool        // which statements belong to common
+	closures [][]int       // what each statement refers to
+	known    map[task]bool // the tasks that the definitions make, whatever the module does
 	// groups are those that did something; all are these and the ones that became part
 	// of another.
 	groups, all []*group
@@ -236,7 +237,7 @@ func (p *program) groupOf(n syntax.NodeID) *group {
 	}
 	g := p.apart[i]
 	if g == nil {
-		g = &group{about: []int{i}, statements: p.main.Closure(i)}
+		g = &group{about: []int{i}, statements: p.closures[i]}
 		p.apart[i] = g
 	}
 	return g

@@ -11,10 +11,8 @@ import (
 
 // A Statement is a statement at the top level of a module.
 type Statement struct {
-	Node syntax.NodeID
-	// Binds are the names that it gives a value, and Changes those of which it may
-	// change the value: X in X.y = z, X[y] = z, X.f(y).
-	Binds, Changes []string
+	Node  syntax.NodeID
+	Binds []string // the names that it gives a value
 	// Needs are the numbers of the statements whose names its code mentions, in the
 	// order of the text, itself included.
 	Needs []int
@@ -61,7 +59,6 @@ func (m *Module) findStatements() {
 	}
 	for _, s := range m.units.touched {
 		m.statements.all[number[s.node]].Binds = s.bound
-		m.statements.all[number[s.node]].Changes = s.changed
 	}
 	mentioned := make([]int, len(units)) // by which statement last, counted from 1
 	for i := range m.statements.all {
